@@ -7,8 +7,8 @@ import { ClusterError } from './cluster-error.js';
 export interface PostgresBinaries {
   readonly postgres: string;
   readonly initdb: string;
-  /** Shared libraries these programs look for under a name that does not exist: name to the file it means. */
-  readonly missingLibraries?: ReadonlyMap<string, string>;
+  /** Shared libraries that the programs would not find by themselves: name to file. */
+  readonly libraries?: ReadonlyMap<string, string>;
 }
 
 const platforms = new Set([
@@ -42,7 +42,7 @@ export function embeddedBinaries(): PostgresBinaries {
   return {
     postgres: join(native, 'bin', 'postgres'),
     initdb: join(native, 'bin', 'initdb'),
-    missingLibraries: missingLibraries(native),
+    libraries: unlinkedLibraries(native),
   };
 }
 
@@ -81,15 +81,17 @@ function nativeFolder(packageName: string): string | undefined {
 
 /**
  * npm packages cannot hold symbolic links, so the package lists its own in a file and makes them in an install
- * script, which npm may not run. They are not made there: the folder may be another user's.
+ * script, which npm may not run. We do not make them there: the folder may be another user's.
  */
-function missingLibraries(native: string): Map<string, string> {
+function unlinkedLibraries(native: string): Map<string, string> {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return new Map();
   const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
-  return new Map(
-    links
-      .filter(({ target }) => !existsSync(join(native, '..', target)))
-      .map(({ source, target }) => [basename(target), join(native, '..', source)]),
-  );
+  if (links.every(({ target }) => existsSync(join(native, '..', target)))) return new Map();
+  const files = readdirSync(join(native, 'lib')).filter((name) => /\.(so|dylib)\b/.test(name));
+  return new Map([
+    // Also those that are there: a library finds others only beside the name by which it was found itself.
+    ...files.map((name): [string, string] => [name, join(native, 'lib', name)]),
+    ...links.map(({ source, target }): [string, string] => [basename(target), join(native, '..', source)]),
+  ]);
 }

@@ -25,7 +25,7 @@ export function explainFileError(error: unknown, folder: string): unknown {
 /** The failure of one of Postgres's programs, told with the last lines it wrote. */
 export function explainOutput(what: string, output: string, folder: string): ClusterError {
   const lines = output.trim().split('\n').slice(-15).join('\n');
-  if (/No space left on device|Disk quota exceeded/i.test(output)) {
+  if (/No space left on device|Disk quota exceeded|Check free disk space/i.test(output)) {
     return new ClusterError(`${what}: ${fullDisk(folder)}\n${lines}`);
   }
   return new ClusterError(`${what}. The last it said:\n${lines || '(nothing)'}`);

@@ -1,4 +1,5 @@
 import { chmodSync, chownSync, existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import postgres from 'postgres';
 import { embeddedBinaries, type PostgresBinaries } from './binaries.js';
 import { explainFileError } from './cluster-error.js';
@@ -81,6 +82,10 @@ async function leave(layout: Layout, options: ClusterOptions, registration: stri
     if ((await countUsers(layout.users)) > 0) return;
     const running = findPostmaster(layout);
     if (running) await stopPostmaster(running);
+    // It may be in the temporary folder, where nothing should stay.
+    await rm(layout.run, { recursive: true, force: true });
+  }).catch((error: unknown) => {
+    throw explainFileError(error, layout.dataDir);
   });
 }
 

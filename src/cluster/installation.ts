@@ -60,10 +60,10 @@ function cleanEnvironment(libraries: string | undefined): NodeJS.ProcessEnv {
 }
 
 function linkLibraries(binaries: PostgresBinaries, run: string): string | undefined {
-  if (!binaries.missingLibraries?.size) return undefined;
+  if (!binaries.libraries?.size) return undefined;
   const folder = join(run, 'lib');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o755 });
-  for (const [name, target] of binaries.missingLibraries) symlinkSync(target, join(folder, name));
+  for (const [name, target] of binaries.libraries) symlinkSync(target, join(folder, name));
   return folder;
 }
