@@ -1,0 +1,61 @@
+import { Command, Option } from 'commander';
+import { reportFailure } from './failure.js';
+import { openSession, type Session, type SharedOptions } from './session.js';
+
+/** Begins a command that talks to a server: its purpose in one line, and its examples. */
+export function remoteCommand(name: string, purpose: string, ...examples: string[]): Command {
+  const lines = examples.map((example) => `  $ ${example}`).join('\n');
+  return new RemoteCommand(name).description(purpose).addHelpText('after', `\nExamples:\n${lines}`);
+}
+
+// Help lists options in the order of their making: the shared ones come last, with the action.
+class RemoteCommand extends Command {
+  override action(work: Parameters<Command['action']>[0]): this {
+    const shared = (flags: string, text: string) =>
+      this.addOption(new Option(flags, text).helpGroup('Shared options:'));
+    shared('--json', 'print one JSON document, for programs');
+    shared('--project <id>', "the project (else HOLDFAST_PROJECT, else the token's)");
+    shared('--execution <id>', 'the execution you act as (else HOLDFAST_EXECUTION_ID, else a new one)');
+    shared('--url <url>', 'the server (else HOLDFAST_URL, else http://localhost:7420)');
+    shared('--token <token>', "your token (else HOLDFAST_TOKEN, else the local server's own)");
+    return super.action(work);
+  }
+}
+
+/** Begins a command that only has subcommands. */
+export function commandGroup(name: string, purpose: string, ...subcommands: Command[]): Command {
+  const group = new Command(name).description(purpose);
+  for (const subcommand of subcommands) group.addCommand(subcommand);
+  return group;
+}
+
+/** What a command does, once connected: with its options and operands. */
+type Work<Options, Operands extends (string | undefined)[]> = (
+  session: Session,
+  options: Options,
+  ...operands: Operands
+) => Promise<void>;
+
+/** Makes a Commander action of `work`: opens a session, tells errors, sets the exit code, closes. */
+export function connected<Options = object, Operands extends (string | undefined)[] = []>(
+  work: Work<Options, Operands>,
+): (...args: unknown[]) => Promise<void> {
+  return async (...args) => {
+    const command = args.pop() as Command;
+    const options = args.pop() as Options & SharedOptions;
+    let session: Session | undefined;
+    try {
+      session = openSession(options);
+      await work(session, options, ...(args as Operands));
+    } catch (error) {
+      process.exitCode = reportFailure(error, { command: fullName(command), json: options.json === true });
+    } finally {
+      session?.holdfast.close();
+    }
+  };
+}
+
+function fullName(command: Command): string {
+  const parent = command.parent?.parent ? `${fullName(command.parent)} ` : '';
+  return parent + command.name();
+}
