@@ -39,6 +39,11 @@ export function embeddedBinaries(): PostgresBinaries {
         `Install again without --omit=optional. Or: ${instead}`,
     );
   }
+  return packagedBinaries(native);
+}
+
+/** Those in the folder `native` of a platform's package, wherever that is. */
+export function packagedBinaries(native: string): PostgresBinaries {
   return {
     postgres: join(native, 'bin', 'postgres'),
     initdb: join(native, 'bin', 'initdb'),

@@ -9,7 +9,7 @@ import { cannotRun, type Installation, tryInstallation } from './installation.js
 import { type Layout, makePrivateFolder, openLayout, socketPath } from './layout.js';
 import { awaitReady, startPatience, startPostmaster, stopPatience, stopPostmaster } from './postmaster.js';
 import { findPostmaster, type Postmaster } from './postmaster-file.js';
-import { handOver, type RunAs, requireReachable, waysToRun } from './run-as.js';
+import { cannotEnter, findObstacle, handOver, type RunAs, waysToRun } from './run-as.js';
 import { withLock } from './start-lock.js';
 import { countUsers, registerUser, unregisterUser } from './user-registry.js';
 
@@ -113,8 +113,8 @@ function findInstallation(layout: Layout, options: ClusterOptions): Installation
   const ways = waysToRun(layout.pgdata);
   const reasons: string[] = [];
   for (const way of ways.filter(wanted)) {
-    prepareFolders(layout, way, ways);
-    requireReachable(way, binaries.postgres);
+    const obstacle = prepareFolders(layout, way, ways) ?? findObstacle(way, binaries.postgres);
+    if (obstacle) throw cannotEnter(obstacle, way, reasons);
     const installation = tryInstallation(binaries, way, layout.run);
     if (typeof installation !== 'string') return installation;
     reasons.push(installation);
@@ -122,18 +122,19 @@ function findInstallation(layout: Layout, options: ClusterOptions): Installation
   throw cannotRun(binaries, reasons);
 }
 
-function prepareFolders(layout: Layout, way: RunAs, ways: RunAs[]): void {
+/** Returns a folder that is shut to the user Postgres would run as, if there is one. */
+function prepareFolders(layout: Layout, way: RunAs, ways: RunAs[]): string | undefined {
   const self = process.geteuid?.() ?? 0;
   const others = ways.flatMap((each) => (each.kind === 'user' ? [each.uid] : []));
   makePrivateFolder(layout.run, [self, ...others]);
   if (way.kind === 'user') {
     // The other user must get through to its own folders below, but need not see what else there is.
     chmodSync(layout.dataDir, 0o711);
-    requireReachable(way, layout.pgdata);
     chownSync(layout.run, way.uid, way.gid);
-  } else if (way.kind === 'namespace') {
-    chownSync(layout.run, self, process.getegid?.() ?? 0);
+    return findObstacle(way, layout.pgdata);
   }
+  if (way.kind === 'namespace') chownSync(layout.run, self, process.getegid?.() ?? 0);
+  return undefined;
 }
 
 /** Makes our database if it is not there yet, and asks the server for its version. */
@@ -174,6 +175,6 @@ async function ask<T>(
   try {
     return await question(sql);
   } finally {
-    await sql.end();
+    await sql.end({ timeout: 1 });
   }
 }

@@ -24,17 +24,17 @@ export function findPostmaster(layout: Layout): Postmaster | undefined {
 }
 
 /**
- * Lets Postgres start after a crash. It takes a pid file for a live server's when any process has that pid now
- * (often so in containers, where pids are small). The file is not deleted: it also names the shared memory by which
- * Postgres notices orphaned backends that still write. Only its pid is replaced, by that of the parent of the
- * Postgres to come: a parent is never taken for a rival.
+ * Lets Postgres start after a crash. It takes a pid file for a live server's when any process has that pid now:
+ * often so in containers, where pids are small, or where nobody reaps the dead one. The file is not deleted: it also
+ * names the shared memory by which Postgres notices orphaned backends that still write. Only its pid is replaced, by
+ * that of the parent of the Postgres to come: a parent is never taken for a rival.
  */
 export function disownStalePid(layout: Layout): void {
   for (const suffix of ['', '.lock']) rmSync(socketPath(layout.run) + suffix, { force: true });
   const [pid, ...rest] = readLines(layout) ?? [];
+  if (pid) writeFileSync(pidFile(layout), [process.pid, ...rest].join('\n'));
   // A power failure can leave the file empty, which Postgres refuses too.
-  if (pid === '') rmSync(pidFile(layout));
-  else if (pid && identify(Number(pid))) writeFileSync(pidFile(layout), [process.pid, ...rest].join('\n'));
+  else if (pid === '') rmSync(pidFile(layout));
 }
 
 function readLines(layout: Layout): string[] | undefined {

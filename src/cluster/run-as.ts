@@ -52,25 +52,26 @@ export function commandAs(way: RunAs, program: string, args: string[]): Command 
   return { file: 'unshare', args: [...namespace, program, ...args], options: {} };
 }
 
-/**
- * Checks that another user gets to a path at all.
- *
- * @throws ClusterError naming the first folder that shuts it out.
- */
-export function requireReachable(way: RunAs, path: string): void {
-  if (way.kind !== 'user') return;
+/** The first folder on the way to a path that shuts out the user Postgres would run as; undefined: none. */
+export function findObstacle(way: RunAs, path: string): string | undefined {
+  if (way.kind !== 'user') return undefined;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const { mode, uid, gid } = statSync(folder);
     const bit = uid === way.uid ? 0o100 : gid === way.gid ? 0o010 : 0o001;
-    if (!(mode & bit)) {
-      throw new ClusterError(
-        `Postgres cannot run as root, and the user it would run as (user id ${way.uid}) may not enter ${folder}. ` +
-          'Run as a normal user; or keep data (--data) and program in folders that everybody may enter; ' +
-          'or set DATABASE_URL to a Postgres server.',
-      );
-    }
-    if (folder === dirname(folder)) return;
+    if (!(mode & bit)) return folder;
+    if (folder === dirname(folder)) return undefined;
   }
+}
+
+/** The refusal to show when there is such a folder; `reasons` are those why better ways did not work. */
+export function cannotEnter(folder: string, way: RunAs, reasons: string[]): ClusterError {
+  const user = way.kind === 'user' ? ` (user id ${way.uid})` : '';
+  return new ClusterError(
+    `Postgres cannot run as root, and the user it would run as${user} may not enter ${folder}. ` +
+      'Run as a normal user; or keep data (--data) and program in folders that everybody may enter; ' +
+      'or set DATABASE_URL to a Postgres server.' +
+      reasons.map((reason) => ` In a user namespace it does not run either: ${reason}.`).join(''),
+  );
 }
 
 /** Gives a folder, and all that is in it, to the user Postgres runs as. */

@@ -10,6 +10,9 @@ interface Owner extends ProcessIdentity {
   readonly id: string;
 }
 
+/** Stands for the owner of a lock file that a power failure emptied. Whoever that was, it is gone. */
+const unreadable: Owner = { id: 'unreadable', pid: 0, started: '' };
+
 export interface LockOptions {
   /** How long to wait for a live owner, in milliseconds. */
   readonly patience: number;
@@ -91,7 +94,8 @@ async function sweep(folder: string): Promise<void> {
     const path = join(folder, name);
     if (path === holderFile(folder)) continue;
     const owner = await readOwner(path);
-    if (owner && !isAlive(owner)) await rm(path, { force: true });
+    // An unreadable draft is one that is just being written.
+    if (owner && owner !== unreadable && !isAlive(owner)) await rm(path, { force: true });
   }
 }
 
@@ -110,8 +114,7 @@ async function readOwner(path: string): Promise<Owner | undefined> {
     return JSON.parse(await readFile(path, 'utf8')) as Owner;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    // Emptied by a power failure: whoever wrote it is gone.
-    if (error instanceof SyntaxError) return { id: 'unreadable', pid: 0, started: '' };
+    if (error instanceof SyntaxError) return unreadable;
     throw error;
   }
 }
