@@ -41,7 +41,10 @@ export async function acquire(
   for (;;) {
     const leftMs = Math.max(0, giveUpAt - clock.now().monotonicMs);
     const asked = clock.now();
-    const answer = await ask(holdfast, wanted, options, Math.min(leftMs, LONGEST_CALL_MS));
+    const answer = await ask(holdfast, wanted, options, Math.min(leftMs, LONGEST_CALL_MS)).catch((error) => {
+      options.signal?.throwIfAborted();
+      throw error;
+    });
     if (answer.$typeName === 'holdfast.v1.Grant') return confirmed(holdfast, answer, asked, options);
     const againMs = askAgainMs(answer, giveUpAt - clock.now().monotonicMs);
     if (againMs === undefined) throw new Refused(answer);
