@@ -18,6 +18,7 @@ export interface ChecklistItem {
 
 /** The items that stand directly under one heading. */
 export interface ChecklistSection {
+  /** The heading's line; without one, the first item's. */
   line: number;
   /** The headings that it stands under, outermost first; none at the top of a file. */
   headings: string[];
@@ -58,7 +59,7 @@ export function parseChecklist(text: string): Checklist {
 class ChecklistReader {
   readonly #sections: ChecklistSection[] = [];
   readonly #errors: LineError[] = [];
-  #headings: { level: number; text: string }[] = [];
+  #headings: { level: number; text: string; line: number }[] = [];
   #section: ChecklistSection | undefined;
   /** The item that is being read, after those it is nested in. */
   #open: OpenItem[] = [];
@@ -125,7 +126,8 @@ class ChecklistReader {
     const item: ChecklistItem = { line, title: title.trim(), body: '', done: mark !== ' ', within };
     if (item.title === '') this.#fail(line, 'this item has no text');
     if (!this.#section) {
-      this.#section = { line, headings: this.#headings.map(({ text }) => text), items: [] };
+      const headings = this.#headings.map(({ text }) => text);
+      this.#section = { line: this.#headings.at(-1)?.line ?? line, headings, items: [] };
       this.#sections.push(this.#section);
     }
     this.#section.items.push(item);
@@ -138,7 +140,7 @@ class ChecklistReader {
     this.#section = undefined;
     this.#headings = this.#headings.filter((heading) => heading.level < level);
     if (text.trim() === '') this.#fail(line, 'this heading has no text');
-    this.#headings.push({ level, text: text.trim() });
+    this.#headings.push({ level, text: text.trim(), line });
   }
 
   #text(line: string): void {
@@ -196,9 +198,13 @@ function withoutTabs(line: string): string {
   );
 }
 
-/** A heading's text without the `#`s that may close it. */
+/** A heading's text without the `#`s that may close it. Not by a regex: those take quadratic time here. */
 function headingText(text = ''): string {
-  return text.trim().replace(/(?:^|\s+)#+$/, '');
+  const whole = text.trim();
+  let end = whole.length;
+  while (whole[end - 1] === '#') end--;
+  const closed = end === 0 || whole[end - 1] === ' ' || whole[end - 1] === '\t';
+  return closed ? whole.slice(0, end).trimEnd() : whole;
 }
 
 function indentOf(line: string): number {
