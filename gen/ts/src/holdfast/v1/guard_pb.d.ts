@@ -157,6 +157,26 @@ export declare type FieldViolation = Message<"holdfast.v1.FieldViolation"> & {
 export declare const FieldViolationSchema: GenMessage<FieldViolation>;
 
 /**
+ * The error detail of a call that others were in the way of (status ABORTED). Nothing was done.
+ *
+ * @generated from message holdfast.v1.RetryAdvice
+ */
+export declare type RetryAdvice = Message<"holdfast.v1.RetryAdvice"> & {
+  /**
+   * When to try again, jittered.
+   *
+   * @generated from field: google.protobuf.Duration retry_after = 1;
+   */
+  retryAfter?: Duration | undefined;
+};
+
+/**
+ * Describes the message holdfast.v1.RetryAdvice.
+ * Use `create(RetryAdviceSchema)` to create a new message.
+ */
+export declare const RetryAdviceSchema: GenMessage<RetryAdvice>;
+
+/**
  * How a project treats a task write whose verdict is bad.
  *
  * @generated from enum holdfast.v1.Enforcement

@@ -1342,6 +1342,13 @@ export enum RefusalReason {
    * @generated from enum value: REFUSAL_REASON_LEASE_ENDED = 6;
    */
   LEASE_ENDED = 6,
+
+  /**
+   * The execution has held the task for as long as one may; start a new execution.
+   *
+   * @generated from enum value: REFUSAL_REASON_MAX_AGE_REACHED = 7;
+   */
+  MAX_AGE_REACHED = 7,
 }
 
 /**
