@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import type { Change } from '../domain/change.js';
+import type { EventDraft } from '../domain/event.js';
+import type { Micros } from '../domain/instant.js';
+import type { TaskState } from '../domain/task-state.js';
+import { eventCodes, kindCodes, leaseEndCodes, statusCodes } from './codes.js';
+import type { Sql } from './database.js';
+import { type RequestKey, requestJson } from './requests.js';
+import { micros, type Row, SELECT_STATE, stateOf } from './task-row.js';
+
+/** A change that was applied: the row after it, and the clock it was applied at. */
+export interface Applied {
+  readonly taskId: string;
+  /** Undefined when the change removed the task. */
+  readonly state: TaskState | undefined;
+  readonly at: Micros;
+}
+
+export interface ApplyOptions {
+  /** Remembered in the same statement, so that a retry finds what was applied. */
+  readonly request?: RequestKey & { readonly ref: string };
+  /** Passes over tasks whose row somebody else has locked: for sweeps, which must not wait behind one. */
+  readonly skipLocked?: boolean;
+}
+
+/**
+ * The only way to change a task. One statement: it locks the rows in id order, reads the clock after the
+ * last lock, goes on with those changes whose expectations still hold, and writes state, content, lease,
+ * note, events and request together. What is not in the answer was not applied, in whole: read again and
+ * decide anew.
+ *
+ * Why one statement: it is atomic whatever dies, and nothing is held between round trips. Why the versions
+ * suffice: after waiting for a lock, Postgres re-reads only the locked row, so all that decisions rely on is
+ * in that row, and rows of other tables belong to a version that was already seen by the read before.
+ */
+export async function apply(
+  sql: Sql,
+  project: string,
+  changes: readonly Change[],
+  { request, skipLocked = false }: ApplyOptions = {},
+): Promise<Applied[]> {
+  const rows = await sql<Row[]>`
+    WITH change AS MATERIALIZED (
+      SELECT * FROM jsonb_to_recordset(${changesJson(changes)}::text::jsonb) AS c(
+        task_id text, lease_version bigint, deps_version bigint, content_version bigint, deadline_was bigint,
+        not_before bigint, before bigint, status smallint, expiries integer,
+        op text, lease_id text, principal text, execution_id text, ttl bigint, max_age bigint, inherit_age boolean,
+        lease_end smallint, ended_by text, end_reason text, remove boolean,
+        content jsonb, closing jsonb, note jsonb)
+    ), locked AS MATERIALIZED (
+      SELECT s.* FROM task_state s JOIN change c ON c.task_id = s.task_id
+      WHERE s.project = ${project}
+      ORDER BY s.task_id
+      FOR UPDATE OF s ${skipLocked ? sql`SKIP LOCKED` : sql``}
+    ), running AS MATERIALIZED (
+      -- An execution that was ended meanwhile is seen here even by an older snapshot, because of the lock.
+      SELECT x.id FROM execution x JOIN change c ON c.principal = x.principal AND c.execution_id = x.id
+      WHERE x.project = ${project} AND c.op = 'grant' AND x.ended_at IS NULL
+      FOR SHARE OF x
+    ), clock AS MATERIALIZED (
+      -- The aggregate consumes every lock before the clock is read.
+      SELECT holdfast_now() AS t
+      FROM (SELECT count(*) FROM (SELECT 1 FROM locked UNION ALL SELECT 1 FROM running) l) after_locks
+    ), go AS MATERIALIZED (
+      SELECT c.*, clock.t,
+        l.lease_id AS was_lease_id, l.principal AS was_principal, l.execution_id AS was_execution_id,
+        l.expires_at AS was_expires_at, l.attempt AS was_attempt,
+        l.fencing_token + CASE WHEN c.op = 'grant' THEN 1 ELSE 0 END AS fencing_token,
+        CASE WHEN c.op = 'grant' AND NOT c.inherit_age THEN clock.t ELSE coalesce(l.aged_from, clock.t) END AS aged_from,
+        CASE WHEN c.op IN ('grant', 'renew') THEN greatest(
+          CASE WHEN c.op = 'renew' THEN l.expires_at END,
+          least(clock.t + c.ttl, CASE
+            WHEN c.max_age = 0 THEN NULL
+            WHEN c.op = 'grant' AND NOT c.inherit_age THEN clock.t + c.max_age
+            ELSE coalesce(l.aged_from, clock.t) + c.max_age END)
+        ) END AS expires_at
+      FROM change c JOIN locked l ON l.task_id = c.task_id CROSS JOIN clock
+      WHERE l.lease_version = c.lease_version
+        AND (c.deps_version IS NULL OR l.deps_version = c.deps_version)
+        AND (c.content_version IS NULL OR l.content_version = c.content_version)
+        AND (c.deadline_was IS NULL OR l.expires_at = c.deadline_was)
+        AND (c.not_before IS NULL OR clock.t >= c.not_before)
+        AND (c.before IS NULL OR clock.t < c.before)
+        AND (c.op IS DISTINCT FROM 'grant' OR EXISTS (SELECT 1 FROM running))
+    ), state AS (
+      UPDATE task_state s SET
+        status = coalesce(go.status, s.status),
+        priority = coalesce((go.content->>'priority')::integer, s.priority),
+        lease_version = s.lease_version + CASE WHEN go.status IS NOT NULL OR go.op IN ('grant', 'end') THEN 1 ELSE 0 END,
+        content_version = s.content_version + CASE WHEN go.content IS NOT NULL THEN 1 ELSE 0 END,
+        fencing_token = go.fencing_token,
+        lease_id = CASE go.op WHEN 'grant' THEN go.lease_id WHEN 'end' THEN NULL ELSE s.lease_id END,
+        principal = CASE go.op WHEN 'grant' THEN go.principal WHEN 'end' THEN NULL ELSE s.principal END,
+        execution_id = CASE go.op WHEN 'grant' THEN go.execution_id WHEN 'end' THEN NULL ELSE s.execution_id END,
+        granted_at = CASE go.op WHEN 'grant' THEN go.t WHEN 'end' THEN NULL ELSE s.granted_at END,
+        expires_at = CASE WHEN go.op IN ('grant', 'renew') THEN go.expires_at WHEN go.op = 'end' THEN NULL ELSE s.expires_at END,
+        sweep_at = CASE go.op WHEN 'grant' THEN go.expires_at WHEN 'end' THEN NULL ELSE s.sweep_at END,
+        ttl = CASE WHEN go.op IN ('grant', 'renew') THEN go.ttl WHEN go.op = 'end' THEN NULL ELSE s.ttl END,
+        aged_from = CASE go.op WHEN 'grant' THEN go.aged_from ELSE s.aged_from END,
+        prev_lease_id = CASE go.op WHEN 'end' THEN s.lease_id ELSE s.prev_lease_id END,
+        prev_principal = CASE go.op WHEN 'end' THEN s.principal ELSE s.prev_principal END,
+        prev_execution_id = CASE go.op WHEN 'end' THEN s.execution_id ELSE s.prev_execution_id END,
+        prev_token = CASE go.op WHEN 'end' THEN s.fencing_token ELSE s.prev_token END,
+        prev_end = CASE go.op WHEN 'end' THEN go.lease_end ELSE s.prev_end END,
+        prev_ended_at = CASE go.op WHEN 'end' THEN go.t ELSE s.prev_ended_at END,
+        attempt = s.attempt + CASE WHEN go.op = 'grant' THEN 1 ELSE 0 END,
+        expiries_in_a_row = coalesce(go.expiries, s.expiries_in_a_row),
+        note_count = s.note_count + CASE WHEN go.note IS NOT NULL THEN 1 ELSE 0 END
+      FROM go WHERE s.project = ${project} AND s.task_id = go.task_id AND go.remove IS NULL
+      RETURNING ${sql.unsafe(SELECT_STATE)}
+    ), content AS (
+      UPDATE task t SET
+        title = coalesce(go.content->>'title', t.title),
+        body = coalesce(go.content->>'body', t.body),
+        labels = CASE WHEN go.content ? 'labels'
+          THEN ARRAY(SELECT jsonb_array_elements_text(go.content->'labels')) ELSE t.labels END,
+        assignee = CASE WHEN go.content ? 'assignee' THEN nullif(go.content->>'assignee', '') ELSE t.assignee END,
+        result = CASE WHEN go.closing IS NULL THEN t.result ELSE go.closing->>'result' END,
+        closed_by = CASE WHEN go.closing IS NULL THEN t.closed_by ELSE go.closing->>'by' END,
+        closed_at = CASE WHEN go.closing IS NULL THEN t.closed_at WHEN go.closing ? 'by' THEN go.t END,
+        updated_at = CASE WHEN go.content IS NULL THEN t.updated_at ELSE go.t END
+      FROM go WHERE t.project = ${project} AND t.id = go.task_id AND go.remove IS NULL
+        AND (go.content IS NOT NULL OR go.closing IS NOT NULL)
+    ), granted AS (
+      INSERT INTO lease (project, id, task_id, fencing_token, principal, execution_id, attempt, granted_at, ttl)
+      SELECT ${project}, lease_id, task_id, fencing_token, principal, execution_id, was_attempt + 1, t, ttl
+      FROM go WHERE op = 'grant'
+    ), ended AS (
+      UPDATE lease l SET "end" = go.lease_end, ended_at = go.t, expires_at = go.was_expires_at,
+        ended_by = go.ended_by, end_reason = go.end_reason
+      FROM go WHERE go.op = 'end' AND l.project = ${project} AND l.id = go.was_lease_id
+    ), noted AS (
+      INSERT INTO note (project, task_id, id, author, execution_id, text, created_at)
+      SELECT ${project}, task_id, note->>'id', note->>'author', note->>'executionId', note->>'text', t
+      FROM go WHERE note IS NOT NULL
+    ), fenced AS (
+      INSERT INTO fence (project, external_key, fencing_token)
+      SELECT ${project}, t.external_key, go.fencing_token
+      FROM go JOIN task t ON t.project = ${project} AND t.id = go.task_id
+      WHERE go.remove AND t.external_key IS NOT NULL
+      ON CONFLICT (project, external_key) DO UPDATE
+        SET fencing_token = greatest(fence.fencing_token, excluded.fencing_token)
+    ), removed_state AS (
+      DELETE FROM task_state s USING go WHERE go.remove AND s.project = ${project} AND s.task_id = go.task_id
+    ), removed_task AS (
+      DELETE FROM task t USING go WHERE go.remove AND t.project = ${project} AND t.id = go.task_id
+    ), removed_notes AS (
+      DELETE FROM note n USING go WHERE go.remove AND n.project = ${project} AND n.task_id = go.task_id
+    ), told AS (
+      INSERT INTO event (project, kind, at, task_id, actor, actor_kind, execution_id, fencing_token, payload, once_key)
+      SELECT ${project}, e.kind, go.t, go.task_id, e.actor, e.actor_kind, e.execution_id, go.fencing_token,
+        CASE WHEN e.kind IN (15, 16)
+          THEN e.payload || jsonb_build_object('expiresAt', go.expires_at) ELSE e.payload END,
+        e.once || ':' || go.t / 60000000
+      FROM go JOIN jsonb_to_recordset(${eventsJson(changes)}::text::jsonb) AS e(
+        task_id text, ord integer, kind smallint, actor text, actor_kind smallint, execution_id text,
+        payload jsonb, once text) ON e.task_id = go.task_id
+      ORDER BY e.task_id, e.ord
+      ON CONFLICT (project, once_key) WHERE once_key IS NOT NULL DO UPDATE SET repeats = event.repeats + 1
+    ), remembered AS (
+      -- A plain insert: a concurrent duplicate fails here and takes the whole statement with it.
+      INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
+      SELECT ${project}, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, clock.t
+      FROM jsonb_to_record(${requestJson(request)}::text::jsonb)
+        AS r(principal text, rpc text, request_id text, body_hash text, ref text) CROSS JOIN clock
+      WHERE r.request_id IS NOT NULL AND EXISTS (SELECT 1 FROM go)
+    )
+    SELECT go.task_id, go.t, state.* FROM go LEFT JOIN state ON state.s_task_id = go.task_id`;
+  return rows.map((row) => ({
+    taskId: row.task_id as string,
+    state: row.s_task_id === null ? undefined : stateOf(row),
+    at: micros(row.t),
+  }));
+}
+
+function changesJson(changes: readonly Change[]): string {
+  return JSON.stringify(
+    changes.map(({ taskId, expect, lease, requiresExecution, closing, ...change }) => ({
+      task_id: taskId,
+      lease_version: expect.leaseVersion.toString(),
+      deps_version: expect.depsVersion?.toString(),
+      content_version: expect.contentVersion?.toString(),
+      deadline_was: expect.expiresAt,
+      not_before: change.notBefore,
+      before: change.before,
+      status: change.status && statusCodes.code(change.status),
+      expiries: change.expiriesInARow,
+      op: lease?.op,
+      ...(lease?.op === 'grant' && {
+        lease_id: lease.leaseId,
+        principal: lease.holder.principal,
+        execution_id: lease.holder.executionId,
+        ttl: lease.ttl,
+        max_age: lease.maxAge,
+        inherit_age: lease.inheritAge,
+      }),
+      ...(lease?.op === 'renew' && { ttl: lease.ttl, max_age: lease.maxAge }),
+      ...(lease?.op === 'end' && {
+        lease_end: leaseEndCodes.code(lease.end),
+        ended_by: lease.by,
+        end_reason: lease.reason,
+      }),
+      remove: change.remove,
+      content: change.content,
+      closing: closing === 'reopened' ? {} : closing,
+      note: change.note,
+    })),
+  );
+}
+
+function eventsJson(changes: readonly Change[]): string {
+  return JSON.stringify(
+    changes.flatMap(({ taskId, events }) =>
+      events.map((event, ord) => ({ task_id: taskId, ord, ...eventColumns(event) })),
+    ),
+  );
+}
+
+/** An event's columns, but for those that only the writing statement knows. */
+export function eventColumns({ kind, payload, actor, oncePerMinute }: EventDraft) {
+  return {
+    kind: eventCodes.code(kind),
+    actor: actor?.principal,
+    actor_kind: actor && kindCodes.code(actor.kind),
+    execution_id: actor?.executionId,
+    payload,
+    once: oncePerMinute && createHash('sha256').update(oncePerMinute).digest('base64url'),
+  };
+}

@@ -1,0 +1,42 @@
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import postgres from 'postgres';
+import { driverTarget } from '../cluster/database-url.js';
+
+export type Sql = postgres.Sql<{ bigint: bigint }>;
+
+/** The pool, once for statements written out in SQL and once for Drizzle's typed ones. */
+export interface Database {
+  readonly sql: Sql;
+  readonly orm: PostgresJsDatabase;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** As psql takes it, Unix sockets included. */
+  readonly url: string;
+  /** Connections, each running one statement at a time. Default 16. */
+  readonly poolSize?: number;
+}
+
+/** A statement that runs longer than this is ended: it would hold locks and a snapshot that others need. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** Longer waits for a row are given up and answered as contention. */
+const LOCK_TIMEOUT_MS = 10_000;
+
+export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database {
+  const target = driverTarget(url);
+  const sql = postgres(target.url, {
+    ...target.options,
+    max: poolSize,
+    connect_timeout: 10,
+    onnotice: () => {},
+    types: { bigint: postgres.BigInt },
+    connection: {
+      application_name: 'holdfast',
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+    },
+  });
+  return { sql, orm: drizzle(sql), close: () => sql.end({ timeout: 5 }) };
+}

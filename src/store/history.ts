@@ -1,0 +1,85 @@
+import type { EventKind, EventPayloads } from '../domain/event.js';
+import type { Micros } from '../domain/instant.js';
+import type { PrincipalKind } from '../domain/principal.js';
+import { eventCodes, kindCodes } from './codes.js';
+import type { Store } from './store.js';
+import { maybeText, micros, type Row } from './task-row.js';
+
+/** An event of the history. */
+export type HistoryEvent = {
+  [K in EventKind]: {
+    readonly kind: K;
+    readonly payload: EventPayloads[K];
+    readonly position: bigint;
+    readonly at: Micros;
+    readonly project: string;
+    readonly taskId: string | undefined;
+    readonly actor: string | undefined;
+    readonly actorKind: PrincipalKind | undefined;
+    readonly executionId: string | undefined;
+    readonly fencingToken: bigint | undefined;
+    readonly repeats: number;
+  };
+}[EventKind];
+
+export interface HistoryFilter {
+  readonly taskId: string | undefined;
+  readonly actor: string | undefined;
+  readonly executionId: string | undefined;
+  readonly kinds: readonly EventKind[];
+  /** At or after. */
+  readonly since: Micros | undefined;
+  /** Before. */
+  readonly until: Micros | undefined;
+  readonly newestFirst: boolean;
+}
+
+/** Events in the order of their positions, after (or, newest first, before) a position. */
+export async function listHistory(
+  { database: { sql } }: Store,
+  project: string,
+  { taskId, actor, executionId, kinds, since, until, newestFirst }: HistoryFilter,
+  after: bigint | undefined,
+  limit: number,
+): Promise<HistoryEvent[]> {
+  // Per task, ids and positions rise together; the index for a task's history is by id.
+  const order = taskId === undefined ? sql`position` : sql`id`;
+  const rows = await sql<Row[]>`
+    SELECT * FROM event
+    WHERE project = ${project} AND position IS NOT NULL
+      ${taskId === undefined ? sql`` : sql`AND task_id = ${taskId}`}
+      ${actor === undefined ? sql`` : sql`AND actor = ${actor}`}
+      ${executionId === undefined ? sql`` : sql`AND execution_id = ${executionId}`}
+      ${kinds.length === 0 ? sql`` : sql`AND kind = ANY(${kinds.map(eventCodes.code)}::int[])`}
+      ${since === undefined ? sql`` : sql`AND at >= ${since}`}
+      ${until === undefined ? sql`` : sql`AND at < ${until}`}
+      ${after === undefined ? sql`` : newestFirst ? sql`AND position < ${after}` : sql`AND position > ${after}`}
+    ORDER BY ${order} ${newestFirst ? sql`DESC` : sql`ASC`} LIMIT ${limit}`;
+  return rows.map(eventOf);
+}
+
+function eventOf(row: Row): HistoryEvent {
+  return {
+    kind: eventCodes.name(row.kind as number),
+    payload: row.payload,
+    position: row.position,
+    at: micros(row.at),
+    project: row.project,
+    taskId: maybeText(row.task_id),
+    actor: maybeText(row.actor),
+    actorKind: row.actor_kind === null ? undefined : kindCodes.name(row.actor_kind as number),
+    executionId: maybeText(row.execution_id),
+    fencingToken: (row.fencing_token as bigint | null) ?? undefined,
+    repeats: row.repeats,
+  } as HistoryEvent;
+}
+
+/**
+ * Numbers committed events that have no position yet, at most `batch`, in one call.
+ *
+ * @returns how many it numbered; a full batch means that there may be more
+ */
+export async function numberEvents({ database: { sql } }: Store, batch: number): Promise<number> {
+  const [row] = await sql<{ numbered: number }[]>`SELECT holdfast_sequence(${batch}) AS numbered`;
+  return row?.numbered ?? 0;
+}

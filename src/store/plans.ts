@@ -1,0 +1,103 @@
+import type { Actor } from '../domain/event.js';
+import type { Micros } from '../domain/instant.js';
+import { eventColumns } from './apply.js';
+import { type RequestKey, requestJson } from './requests.js';
+import type { Store } from './store.js';
+import { maybeText, micros, type Row, SELECT_STATE, SELECT_TASK, stateOf, taskOf } from './task-row.js';
+import type { TaskWithState } from './tasks.js';
+
+/** An ordered set of tasks, with its progress. */
+export interface Plan {
+  readonly id: string;
+  readonly project: string;
+  readonly title: string;
+  readonly body: string;
+  readonly externalKey: string | undefined;
+  readonly stepsDone: number;
+  /** Without the dropped ones. */
+  readonly stepsTotal: number;
+  readonly createdAt: Micros;
+  readonly createdBy: string;
+}
+
+function planOf(row: Row): Plan {
+  return {
+    id: row.id as string,
+    project: row.project as string,
+    title: row.title as string,
+    body: row.body as string,
+    externalKey: maybeText(row.external_key),
+    stepsDone: micros(row.steps_done ?? 0),
+    stepsTotal: micros(row.steps_total ?? 0),
+    createdAt: micros(row.created_at),
+    createdBy: row.created_by as string,
+  };
+}
+
+/** @throws a DUPLICATE fault for `plan_external_key` or the request */
+export async function createPlan(
+  { database: { sql }, commits }: Store,
+  project: string,
+  plan: { id: string; title: string; body: string; externalKey: string | undefined },
+  actor: Actor,
+  request: RequestKey | undefined,
+): Promise<Plan> {
+  const event = eventColumns({
+    kind: 'PLAN_CREATED',
+    actor,
+    payload: { planId: plan.id, title: plan.title, changes: [] },
+  });
+  const [row] = await sql<Row[]>`
+    WITH clock AS MATERIALIZED (SELECT holdfast_now() AS t), made AS (
+      INSERT INTO plan (project, id, title, body, external_key, created_at, created_by)
+      SELECT ${project}, ${plan.id}, ${plan.title}, ${plan.body}, ${plan.externalKey ?? null}, t, ${actor.principal}
+      FROM clock RETURNING *
+    ), told AS (
+      INSERT INTO event (project, kind, at, actor, actor_kind, execution_id, payload)
+      SELECT ${project}, ${event.kind}, t, ${actor.principal}, ${event.actor_kind ?? null}, ${actor.executionId ?? null},
+        ${JSON.stringify(event.payload)}::text::jsonb
+      FROM clock
+    ), remembered AS (
+      INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
+      SELECT ${project}, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, clock.t
+      FROM clock, jsonb_to_record(${requestJson(request && { ...request, ref: plan.id })}::text::jsonb)
+        AS r(principal text, rpc text, request_id text, body_hash text, ref text)
+      WHERE r.request_id IS NOT NULL
+    )
+    SELECT * FROM made`;
+  commits.eventsWritten();
+  return planOf(row as Row);
+}
+
+export async function findPlan(
+  { database: { sql } }: Store,
+  project: string,
+  by: { readonly planId: string } | { readonly externalKey: string },
+): Promise<Plan | undefined> {
+  const which = 'planId' in by ? sql`p.id = ${by.planId}` : sql`p.external_key = ${by.externalKey}`;
+  const [row] = await sql<Row[]>`
+    SELECT p.*, steps.* FROM plan p
+    LEFT JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE s.status = 3) AS steps_done, count(*) FILTER (WHERE s.status <> 4) AS steps_total
+      FROM task t JOIN task_state s ON s.project = t.project AND s.task_id = t.id
+      WHERE t.project = p.project AND t.plan_id = p.id
+    ) steps ON true
+    WHERE p.project = ${project} AND ${which}`;
+  return row && planOf(row);
+}
+
+/** A plan's steps in order, after a step's order. */
+export async function listSteps(
+  { database: { sql } }: Store,
+  project: string,
+  planId: string,
+  after: number,
+  limit: number,
+): Promise<TaskWithState[]> {
+  const rows = await sql<Row[]>`
+    SELECT holdfast_now() AS now, ${sql.unsafe(SELECT_TASK)}, ${sql.unsafe(SELECT_STATE)}
+    FROM task t JOIN task_state s ON s.project = t.project AND s.task_id = t.id
+    WHERE t.project = ${project} AND t.plan_id = ${planId} AND t.plan_order > ${after}
+    ORDER BY t.plan_order LIMIT ${limit}`;
+  return rows.map((row) => ({ now: micros(row.now), task: taskOf(row), state: stateOf(row) }));
+}

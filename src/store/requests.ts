@@ -1,0 +1,56 @@
+import type { Sql } from './database.js';
+import { micros } from './task-row.js';
+
+/** Names one attempt that a caller may repeat: who asked which RPC for what. */
+export interface RequestKey {
+  readonly principal: string;
+  readonly rpc: string;
+  readonly requestId: string;
+  /** SHA-256 of the request, hex: the same id with another body is an error. */
+  readonly bodyHash: string;
+}
+
+/** What was applied under a request_id. */
+export interface RememberedRequest {
+  readonly ref: string;
+  readonly sameBody: boolean;
+}
+
+/** How long a request_id is remembered, in microseconds: 24 h. */
+const KEPT_FOR = 24 * 3600 * 1_000_000;
+
+export function requestJson(request: (RequestKey & { readonly ref: string }) | undefined): string {
+  return JSON.stringify(
+    request
+      ? {
+          principal: request.principal,
+          rpc: request.rpc,
+          request_id: request.requestId,
+          body_hash: request.bodyHash,
+          ref: request.ref,
+        }
+      : {},
+  );
+}
+
+export async function findRequest(
+  sql: Sql,
+  project: string,
+  key: RequestKey,
+): Promise<RememberedRequest | undefined> {
+  const [row] = await sql<{ ref: string; body_hash: string }[]>`
+    SELECT ref, encode(body_hash, 'hex') AS body_hash FROM request
+    WHERE project = ${project} AND principal = ${key.principal} AND rpc = ${key.rpc} AND request_id = ${key.requestId}`;
+  return row && { ref: row.ref, sameBody: row.body_hash === key.bodyHash };
+}
+
+/** Forgets what is older than a day, a bounded batch at a time. Answers how many it forgot. */
+export async function forgetOldRequests(sql: Sql, batch: number): Promise<number> {
+  const [row] = await sql<{ n: bigint }[]>`
+    WITH old AS (
+      SELECT ctid FROM request WHERE created_at < holdfast_now() - ${KEPT_FOR}::bigint
+      ORDER BY created_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
+    ), gone AS (DELETE FROM request r USING old WHERE r.ctid = old.ctid RETURNING 1)
+    SELECT count(*) AS n FROM gone`;
+  return micros(row?.n ?? 0);
+}

@@ -1,0 +1,55 @@
+import type { Micros } from '../domain/instant.js';
+import { settle } from './mutate.js';
+import { SELECT_SETTINGS, settingsOf } from './read-task.js';
+import type { Store } from './store.js';
+import { micros, type Row, SELECT_STATE, stateOf } from './task-row.js';
+
+/** What a sweep found. */
+export interface Swept {
+  /** Expiries that this sweep recorded; others may have recorded the rest. */
+  readonly expired: number;
+  /** How many rows were due: a full batch means that there may be more. */
+  readonly due: number;
+}
+
+/** How many expiries are recorded at once, each in its own statement. */
+const AT_ONCE = 8;
+
+/**
+ * Records the expiry of leases whose deadline has passed, oldest first. Rows that somebody has locked are
+ * left for the next sweep; rows that turn out renewed are looked at again at their new deadline.
+ */
+export async function sweep(store: Store, batch: number): Promise<Swept> {
+  const { sql } = store.database;
+  await sql`
+    WITH clock AS MATERIALIZED (SELECT holdfast_now() AS t), renewed AS MATERIALIZED (
+      SELECT s.project, s.task_id, s.expires_at FROM task_state s, clock
+      WHERE s.sweep_at <= clock.t AND s.expires_at > clock.t
+      ORDER BY s.project, s.task_id LIMIT ${batch} FOR UPDATE OF s SKIP LOCKED
+    )
+    UPDATE task_state s SET sweep_at = renewed.expires_at FROM renewed
+    WHERE s.project = renewed.project AND s.task_id = renewed.task_id AND s.lease_id IS NOT NULL`;
+  const rows = await sql<Row[]>`
+    WITH clock AS MATERIALIZED (SELECT holdfast_now() AS t)
+    SELECT clock.t AS now, s.project, ${sql.unsafe(SELECT_SETTINGS)}, ${sql.unsafe(SELECT_STATE)}
+    FROM clock, task_state s JOIN project p ON p.id = s.project
+    WHERE s.sweep_at <= clock.t AND s.expires_at <= clock.t
+    ORDER BY s.sweep_at LIMIT ${batch}`;
+  let expired = 0;
+  const queue = rows.values();
+  const recordAll = async () => {
+    for (const row of queue) {
+      const read = { now: micros(row.now), state: stateOf(row), settings: settingsOf(row, store.defaults) };
+      if (await settle(store, row.project as string, read, { skipLocked: true })) expired++;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, recordAll));
+  return { expired, due: rows.length };
+}
+
+/** How long until the next deadline that a sweep has to look at; undefined when no lease is out. */
+export async function untilNextSweep({ database: { sql } }: Store): Promise<Micros | undefined> {
+  const [row] = await sql<Row[]>`
+    SELECT (SELECT min(sweep_at) FROM task_state WHERE sweep_at IS NOT NULL) - holdfast_now() AS wait`;
+  return row?.wait === null || row?.wait === undefined ? undefined : Math.max(0, micros(row.wait));
+}

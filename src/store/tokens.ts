@@ -1,0 +1,165 @@
+import { and, asc, eq, gt, isNull } from 'drizzle-orm';
+import type { Actor } from '../domain/event.js';
+import type { Identity } from '../domain/identity.js';
+import type { Micros } from '../domain/instant.js';
+import type { PrincipalKind, Role } from '../domain/principal.js';
+import { eventColumns } from './apply.js';
+import { kindCodes, roleCodes } from './codes.js';
+import { token } from './schema.js';
+import type { Store } from './store.js';
+import { maybeMicros, micros, type Row } from './task-row.js';
+
+export interface NewToken {
+  readonly id: string;
+  /** SHA-256 of the secret. */
+  readonly hash: Buffer;
+  readonly principal: string;
+  readonly kind: PrincipalKind;
+  readonly role: Role;
+  readonly owner: boolean;
+  /** From now; undefined: until revoked. */
+  readonly lifetime: Micros | undefined;
+}
+
+/**
+ * Creates a token, and its principal when that is new.
+ *
+ * @returns when it expires, or 'OTHER_KIND' when the principal is known as one of the other kind
+ */
+export async function createToken(
+  { database: { sql }, commits }: Store,
+  project: string,
+  fresh: NewToken,
+  actor: Actor | undefined,
+): Promise<{ expiresAt: Micros | undefined } | 'OTHER_KIND'> {
+  const event = eventColumns({
+    kind: 'TOKEN_CREATED',
+    ...(actor && { actor }),
+    payload: { tokenId: fresh.id, principal: fresh.principal, kind: fresh.kind, role: fresh.role },
+  });
+  const [row] = await sql<Row[]>`
+    WITH clock AS MATERIALIZED (SELECT holdfast_now() AS t), known AS (
+      INSERT INTO principal (project, id, kind) VALUES (${project}, ${fresh.principal}, ${kindCodes.code(fresh.kind)})
+      ON CONFLICT (project, id) DO UPDATE SET kind = principal.kind RETURNING kind
+    ), made AS (
+      INSERT INTO token (project, id, principal, kind, role, owner, hash, created_at, expires_at)
+      SELECT ${project}, ${fresh.id}, ${fresh.principal}, known.kind, ${roleCodes.code(fresh.role)}, ${fresh.owner},
+        ${fresh.hash}, t, t + ${fresh.lifetime ?? null}::bigint
+      FROM clock, known WHERE known.kind = ${kindCodes.code(fresh.kind)}
+      RETURNING expires_at
+    ), told AS (
+      INSERT INTO event (project, kind, at, actor, actor_kind, execution_id, payload)
+      SELECT ${project}, ${event.kind}, t, ${event.actor ?? null}, ${event.actor_kind ?? null}, ${event.execution_id ?? null},
+        ${JSON.stringify(event.payload)}::text::jsonb
+      FROM clock, made
+    )
+    SELECT expires_at FROM made`;
+  if (!row) return 'OTHER_KIND';
+  commits.eventsWritten();
+  return { expiresAt: maybeMicros(row.expires_at) };
+}
+
+/** Answers false when it was revoked before, undefined when the project has no such token. */
+export async function revokeToken(
+  { database: { sql }, commits }: Store,
+  project: string,
+  tokenId: string,
+  actor: Actor,
+): Promise<boolean | undefined> {
+  const [row] = await sql<Row[]>`
+    WITH clock AS MATERIALIZED (SELECT holdfast_now() AS t), found AS MATERIALIZED (
+      SELECT * FROM token WHERE project = ${project} AND id = ${tokenId} FOR UPDATE
+    ), revoked AS (
+      UPDATE token SET revoked_at = clock.t FROM clock, found
+      WHERE token.project = found.project AND token.id = found.id AND found.revoked_at IS NULL
+      RETURNING token.id, token.principal, token.kind, token.role
+    ), told AS (
+      INSERT INTO event (project, kind, at, actor, actor_kind, execution_id, payload)
+      SELECT ${project}, 31, t, ${actor.principal}, ${kindCodes.code(actor.kind)}, ${actor.executionId ?? null},
+        jsonb_build_object('tokenId', revoked.id, 'principal', revoked.principal,
+          'kind', CASE revoked.kind WHEN 1 THEN 'AGENT' ELSE 'PERSON' END,
+          'role', (ARRAY['agent', 'viewer', 'member', 'admin'])[revoked.role])
+      FROM clock, revoked
+    )
+    SELECT EXISTS (SELECT 1 FROM revoked) AS now_revoked FROM found`;
+  if (!row) return undefined;
+  if (row.now_revoked) commits.eventsWritten();
+  return row.now_revoked as boolean;
+}
+
+/** The identities behind secrets that are valid now; what is missing is unknown, revoked or expired. */
+export async function findIdentities(
+  { database: { sql } }: Store,
+  hashes: readonly Buffer[],
+): Promise<Map<string, Identity>> {
+  const rows = await sql<Row[]>`
+    WITH used AS (
+      -- To the minute: a write for each call would make every call a write.
+      UPDATE token SET last_used_at = holdfast_now()
+      WHERE hash = ANY(${sql.array([...hashes], 17)}) AND revoked_at IS NULL
+        AND (last_used_at IS NULL OR last_used_at < holdfast_now() - 60000000)
+    )
+    SELECT encode(hash, 'hex') AS hash, id, project, principal, kind, role, owner, expires_at FROM token
+    WHERE hash = ANY(${sql.array([...hashes], 17)}) AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > holdfast_now())`;
+  return new Map(
+    rows.map((row) => [
+      row.hash as string,
+      {
+        tokenId: row.id as string,
+        project: row.project as string,
+        principal: row.principal as string,
+        kind: kindCodes.name(row.kind as number),
+        role: roleCodes.name(row.role as number),
+        owner: row.owner as boolean,
+        expiresAt: maybeMicros(row.expires_at),
+      },
+    ]),
+  );
+}
+
+export interface TokenListing {
+  readonly id: string;
+  readonly principal: string;
+  readonly kind: PrincipalKind;
+  readonly role: Role;
+  readonly createdAt: Micros;
+  readonly expiresAt: Micros | undefined;
+  readonly lastUsedAt: Micros | undefined;
+  readonly revokedAt: Micros | undefined;
+}
+
+/** A project's tokens, oldest first (their ids rise with time), after an id; never their secrets. */
+export async function listTokens(
+  { database: { orm } }: Store,
+  project: string,
+  after: string,
+  limit: number,
+): Promise<TokenListing[]> {
+  const rows = await orm
+    .select()
+    .from(token)
+    .where(and(eq(token.project, project), gt(token.id, after)))
+    .orderBy(asc(token.id))
+    .limit(limit);
+  return rows.map((row) => ({
+    id: row.id,
+    principal: row.principal,
+    kind: kindCodes.name(row.kind),
+    role: roleCodes.name(row.role),
+    createdAt: micros(row.createdAt),
+    expiresAt: row.expiresAt ?? undefined,
+    lastUsedAt: row.lastUsedAt ?? undefined,
+    revokedAt: row.revokedAt ?? undefined,
+  }));
+}
+
+/** Whether anybody owns this server yet. */
+export async function hasOwner({ database: { orm } }: Store): Promise<boolean> {
+  const rows = await orm
+    .select({ id: token.id })
+    .from(token)
+    .where(and(eq(token.owner, true), isNull(token.revokedAt)))
+    .limit(1);
+  return rows.length > 0;
+}
