@@ -1,0 +1,61 @@
+import { numberEvents } from '../store/history.js';
+import type { Store } from '../store/store.js';
+import type { Background, FaultListener } from './background.js';
+
+/** What one call numbers at most, so that no call holds the lock for long. */
+const BATCH = 1_000;
+
+export interface Sequencer extends Background {
+  /** Events were committed: number them soon. Never blocks, never throws. */
+  request(): void;
+  /** Numbers all that was committed before this call, then resolves. */
+  catchUp(): Promise<void>;
+}
+
+/**
+ * Gives committed events their positions. One call is under way at a time and covers all that was committed
+ * before it began; requests that come meanwhile share the next. The poll covers other processes that died
+ * between their commit and their call.
+ */
+export function createSequencer(store: Store, onFault: FaultListener, pollMs = 1_000): Sequencer {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  let stopped = false;
+
+  const numberAll = async () => {
+    while ((await numberEvents(store, BATCH)) === BATCH);
+  };
+
+  /** The first call that begins after now: the one under way may have taken its snapshot already. */
+  const catchUp = (): Promise<void> => {
+    if (!running) {
+      running = numberAll().finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined;
+        return catchUp();
+      });
+    return next;
+  };
+
+  const request = () => {
+    if (!stopped) catchUp().catch((error) => onFault('sequencer', error));
+  };
+  const poll = setInterval(request, pollMs);
+  poll.unref();
+
+  return {
+    request,
+    catchUp,
+    async stop() {
+      stopped = true;
+      clearInterval(poll);
+      await Promise.allSettled([running, next]);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { HandlerContext } from '@connectrpc/connect';
+import type { Problem } from '../domain/problem.js';
+import type { Sequencer } from '../feed/sequencer.js';
+import type { Outcome } from '../store/mutate.js';
+import type { Store } from '../store/store.js';
+import { type Call, callOf, repeated } from './call.js';
+import { ProblemError } from './problems.js';
+
+/** What the services work with. */
+export interface Api {
+  readonly store: Store;
+  readonly sequencer: Sequencer;
+}
+
+/** A service function: message and call in, message out. It knows nothing of transports. */
+export type Serve<M extends DescMethodUnary> = (
+  api: Api,
+  call: Call,
+  request: MessageShape<M['input']>,
+) => Promise<MessageInitShape<M['output']>>;
+
+/** The functions of one service, named as in the .proto. */
+export type ServiceFunctions<Methods extends Record<string, unknown>> = {
+  [K in keyof Methods as Methods[K] extends DescMethodUnary ? K : never]?: Methods[K] extends DescMethodUnary
+    ? Serve<Methods[K]>
+    : never;
+};
+
+/** Puts a service's functions behind Connect: each call gets its caller and project worked out. */
+export function handlers<Functions extends object>(api: Api, functions: Functions) {
+  const entries = Object.entries(functions as Record<string, Serve<DescMethodUnary>>);
+  return Object.fromEntries(
+    entries.map(([name, serve]) => [
+      name,
+      async (request: MessageShape<DescMethodUnary['input']>, context: HandlerContext) =>
+        serve(api, await callOf(api.store, request, context), request),
+    ]),
+  );
+}
+
+export function fail(problem: Problem): never {
+  throw new ProblemError(problem);
+}
+
+/** The outcome of a mutation that is not remembered under a request id, or the problem as an error. */
+export function done<Answer>(outcome: Outcome<Answer>): Extract<Outcome<Answer>, { kind: 'DONE' }> {
+  if (outcome.kind === 'PROBLEM') fail(outcome.problem);
+  if (outcome.kind === 'REPEATED') throw new Error('a request without an id was remembered');
+  return outcome;
+}
+
+/** The outcome, or what an earlier application of the same request made. */
+export function doneOrRef<Answer>(
+  outcome: Outcome<Answer>,
+): Extract<Outcome<Answer>, { kind: 'DONE' }> | { kind: 'REPEATED'; ref: string } {
+  if (outcome.kind === 'PROBLEM') fail(outcome.problem);
+  return outcome.kind === 'REPEATED' ? { kind: 'REPEATED', ref: repeated(outcome.request) } : outcome;
+}

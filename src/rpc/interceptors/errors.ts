@@ -1,0 +1,35 @@
+import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import type { Logger } from 'pino';
+import { Contention, faultOf } from '../../store/database-error.js';
+import { contended, ProblemError, problemError } from '../problems.js';
+
+/** Turns what was thrown into what a client may know. What nobody foresaw is logged and told as INTERNAL. */
+export function errorsInterceptor(log: Logger): Interceptor {
+  return (next) => async (request) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      throw toConnectError(error, log, request.method.name);
+    }
+  };
+}
+
+function toConnectError(error: unknown, log: Logger, rpc: string): ConnectError {
+  if (error instanceof ConnectError) return error;
+  if (error instanceof ProblemError) return problemError(error.problem);
+  if (error instanceof Contention) return contended(error.message);
+  switch (faultOf(error)) {
+    case 'UNREACHABLE':
+      log.warn({ rpc, err: error }, 'the database is out of reach');
+      return new ConnectError(
+        'The database is out of reach. Whether the call was done is not known: repeat it with the same request_id.',
+        Code.Unavailable,
+      );
+    case 'CONTENDED':
+    case 'TIMED_OUT':
+      return contended('The database was too busy. Nothing was done; try again.');
+    default:
+      log.error({ rpc, err: error }, 'an RPC failed');
+      return new ConnectError('Internal error; the server log says more.', Code.Internal);
+  }
+}

@@ -1,0 +1,62 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import {
+  FieldViolationSchema,
+  RetryAdviceSchema,
+  WriteCode,
+  WriteRejectionSchema,
+} from '@holdfast/proto/guard';
+import type { Problem } from '../domain/problem.js';
+import { rejectionMessage } from './encode/lease.js';
+import { duration } from './encode/time.js';
+
+/** A problem on its way out: the errors interceptor gives it its status code and details. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  constructor(readonly problem: Problem) {
+    super(problem.kind);
+  }
+}
+
+export function invalidArgument(field: string, description: string): ConnectError {
+  return new ConnectError(`${field} ${description}`, Code.InvalidArgument, undefined, [
+    { desc: FieldViolationSchema, value: { field, description } },
+  ]);
+}
+
+/** Nothing was done because others were in the way; when to try again, in microseconds, jittered. */
+export function contended(message: string): ConnectError {
+  const wait = Math.ceil(100_000 * (1 + Math.random()));
+  return new ConnectError(message, Code.Aborted, undefined, [
+    { desc: RetryAdviceSchema, value: { retryAfter: duration(wait) } },
+  ]);
+}
+
+export function problemError(problem: Problem): ConnectError {
+  switch (problem.kind) {
+    case 'INVALID_ARGUMENT':
+      return invalidArgument(problem.field, problem.description);
+    case 'NOT_FOUND':
+      return new ConnectError(problem.message, Code.NotFound);
+    case 'ALREADY_EXISTS':
+      return new ConnectError(problem.message, Code.AlreadyExists);
+    case 'PERMISSION_DENIED':
+      return new ConnectError(problem.message, Code.PermissionDenied);
+    case 'FAILED_PRECONDITION':
+      return new ConnectError(problem.message, Code.FailedPrecondition);
+    case 'ETAG_MISMATCH':
+      return new ConnectError(problem.message, Code.Aborted);
+    case 'WRITE_REJECTED': {
+      // Not ABORTED or UNAVAILABLE: retry policies resend those, and contention must not be retried blindly.
+      const value = rejectionMessage(problem.rejection);
+      const name = WriteCode[value.code ?? WriteCode.UNSPECIFIED];
+      return new ConnectError(`${name}: ${problem.rejection.advice}`, Code.FailedPrecondition, undefined, [
+        { desc: WriteRejectionSchema, value },
+      ]);
+    }
+  }
+}
+
+/** A part of the API that this version does not offer. */
+export function unimplemented(what: string): never {
+  throw new ConnectError(`${what} are not offered by this version of Holdfast yet.`, Code.Unimplemented);
+}
