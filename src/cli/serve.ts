@@ -1,0 +1,265 @@
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { Command, InvalidArgumentError } from 'commander';
+import { destination, pino } from 'pino';
+import { type Cluster, openCluster } from '../cluster/cluster.js';
+import {
+  type Config,
+  ConfigError,
+  defaultSettings,
+  parseConfig,
+  readEnvironment,
+  SETTINGS,
+} from '../config.js';
+import { ensureOwner } from '../owner.js';
+import { startService } from '../service.js';
+import { openDatabase } from '../store/database.js';
+import { migrate } from '../store/migrate.js';
+import { ExitCode } from './exit.js';
+import { reportFailure } from './failure.js';
+import { styleFor } from './style.js';
+
+interface ServeOptions {
+  port?: string;
+  host?: string;
+  data?: string;
+  databaseUrl?: string;
+  tlsCert?: string;
+  tlsKey?: string;
+  workers: number;
+  json?: boolean;
+}
+
+/** How a worker is told, by its primary, which database was opened for all of them. */
+const WORKER_DATABASE = 'HOLDFAST_WORKER_DATABASE_URL';
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('Run the server: embedded Postgres unless DATABASE_URL is set')
+    .option('--port <port>', SETTINGS.PORT.meaning)
+    .option('--host <address>', SETTINGS.HOST.meaning)
+    .option('--data <folder>', SETTINGS.HOLDFAST_DATA.meaning)
+    .option('--database-url <url>', SETTINGS.DATABASE_URL.meaning)
+    .option('--tls-cert <file>', 'serve TLS with this certificate chain (PEM)')
+    .option('--tls-key <file>', "the certificate's key (PEM)")
+    .option('--workers <n>', 'processes that share the port, for more cores', wholeNumber, 1)
+    .option('--json', 'print where it listens as one JSON document, for programs')
+    .addHelpText(
+      'after',
+      `\n${settingsHelp()}\n\nExamples:\n  $ holdfast serve\n  $ DATABASE_URL=postgres://… holdfast serve --port 8443 --tls-cert c.pem --tls-key k.pem`,
+    )
+    .action(async (options: ServeOptions) => {
+      try {
+        await serve(options);
+      } catch (error) {
+        const failure = reportFailure(error, { command: 'serve', json: options.json === true });
+        process.exit(error instanceof ConfigError ? ExitCode.USAGE : failure);
+      }
+    });
+}
+
+function wholeNumber(value: string): number {
+  const n = Number(value);
+  if (!Number.isInteger(n) || n < 1 || n > 64) throw new InvalidArgumentError('It must be 1 to 64.');
+  return n;
+}
+
+function settingsHelp(): string {
+  const lines = Object.entries(SETTINGS).map(([name, { meaning, default: value }]) => {
+    return `  ${name.padEnd(26)} ${meaning}${value === undefined ? '' : ` (${value})`}`;
+  });
+  return `Settings, from the environment or a .env file:\n${lines.join('\n')}`;
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const config = readConfig(options);
+  const tls = readTls(options);
+  const host = config.HOST ?? (tls ? '::' : '127.0.0.1');
+  const log = pino({ level: config.LOG_LEVEL }, destination({ fd: 2, sync: true }));
+  const service = (databaseUrl: string) =>
+    startService({
+      databaseUrl,
+      poolSize: config.DATABASE_POOL_SIZE,
+      host,
+      port: config.PORT,
+      defaults: defaultSettings(config),
+      log,
+      ...(tls && { tls }),
+    });
+
+  const given = process.env[WORKER_DATABASE];
+  if (cluster.isWorker && given) {
+    const { stop } = await service(given);
+    onEnd(stop);
+    return;
+  }
+
+  const embedded = config.DATABASE_URL === undefined;
+  const { database, url } = await openForUse(config, options);
+  try {
+    await migrate({ url });
+    const tokenFile = await makeOwner(config, url, embedded);
+    const { address, stop } =
+      options.workers > 1 ? await startWorkers(options.workers, url) : await service(url);
+    onEnd(async () => {
+      await stop();
+      await database?.stop();
+    });
+    announce({ options, config, address, secure: tls !== undefined, tokenFile, database });
+  } catch (error) {
+    await database?.stop();
+    throw error;
+  }
+}
+
+function readConfig({ port, host, data, databaseUrl }: ServeOptions): Config {
+  const environment = readEnvironment();
+  delete environment[WORKER_DATABASE];
+  const flags = {
+    ...(port !== undefined && { PORT: port }),
+    ...(host !== undefined && { HOST: host }),
+    ...(data !== undefined && { HOLDFAST_DATA: data }),
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  };
+  return parseConfig({ ...environment, ...flags }, (message) => {
+    process.stderr.write(`${styleFor(process.stderr).yellow('warning:')} ${message}\n`);
+  });
+}
+
+function readTls({ tlsCert, tlsKey }: ServeOptions) {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new ConfigError('--tls-cert and --tls-key go together');
+  }
+  const read = (file: string) => {
+    try {
+      return readFileSync(file);
+    } catch (error) {
+      throw new ConfigError(`The TLS file ${file} cannot be read: ${(error as Error).message}`);
+    }
+  };
+  return { cert: read(tlsCert), key: read(tlsKey) };
+}
+
+async function openForUse(
+  config: Config,
+  { json }: ServeOptions,
+): Promise<{ url: string; database?: Cluster }> {
+  if (config.DATABASE_URL !== undefined) return { url: config.DATABASE_URL };
+  const database = await openCluster({
+    dataDir: config.HOLDFAST_DATA,
+    onProgress: (line) => {
+      if (!json) process.stdout.write(`${line}\n`);
+    },
+  });
+  return { url: database.url, database };
+}
+
+async function makeOwner(config: Config, url: string, embedded: boolean): Promise<string | undefined> {
+  const database = openDatabase({ url, poolSize: 2 });
+  const silent = { eventsWritten: () => {}, deadlineSet: () => {} };
+  try {
+    return await ensureOwner(
+      { database, defaults: defaultSettings(config), commits: silent },
+      config.HOLDFAST_DATA,
+      embedded,
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+/** Starts worker processes that share one port. One that dies is replaced. */
+async function startWorkers(count: number, url: string) {
+  let stopping = false;
+  const fork = () => cluster.fork({ [WORKER_DATABASE]: url });
+  const workers = Array.from({ length: count }, fork);
+  const addresses = await Promise.all(
+    workers.map(async (worker) => {
+      const [address] = await Promise.race([
+        once(worker, 'listening') as Promise<[AddressInfo]>,
+        once(worker, 'exit').then(() => Promise.reject(new Error('A worker could not start; see above.'))),
+      ]);
+      return address;
+    }),
+  );
+  cluster.on('exit', () => {
+    if (!stopping) fork();
+  });
+  const stop = async () => {
+    stopping = true;
+    const running = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    await Promise.all(
+      running.map(async (worker) => {
+        const exited = once(worker, 'exit');
+        worker.process.kill('SIGTERM');
+        await exited;
+      }),
+    );
+  };
+  return { address: addresses[0] as AddressInfo, stop };
+}
+
+/** Ends the process on the first signal, in good order. A second signal ends it at once. */
+function onEnd(stop: () => Promise<void>): void {
+  let ending = false;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (ending) process.exit(ExitCode.FAILED);
+      ending = true;
+      stop().then(
+        () => process.exit(ExitCode.DONE),
+        (error) => {
+          process.stderr.write(`error: stopping failed: ${(error as Error).message}\n`);
+          process.exit(ExitCode.FAILED);
+        },
+      );
+    });
+  }
+}
+
+interface Announcement {
+  options: ServeOptions;
+  config: Config;
+  address: AddressInfo;
+  secure: boolean;
+  tokenFile: string | undefined;
+  database: Cluster | undefined;
+}
+
+function announce({ options, config, address, secure, tokenFile, database }: Announcement): void {
+  const anyAddress = ['127.0.0.1', '::', '0.0.0.0', '::1'].includes(address.address);
+  const name = anyAddress ? 'localhost' : address.address;
+  const url = `${secure ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${address.port}`;
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ url, tokenFile, databaseUrl: database?.url })}\n`);
+    return;
+  }
+  const style = styleFor(process.stdout);
+  const stored = database
+    ? `${config.HOLDFAST_DATA} (embedded Postgres ${database.version}${database.attached ? ', shared with another server' : ''})`
+    : 'the database of DATABASE_URL';
+  const token = tokenFile
+    ? `${tokenFile} (yours; the holdfast command finds it by itself)`
+    : 'made when this database was first used; `holdfast token create` makes more';
+  const elsewhere = url === 'http://localhost:7420' ? '' : `HOLDFAST_URL=${url} `;
+  process.stdout.write(`
+${style.bold('Holdfast is running.')}
+
+  address  ${style.cyan(url)}  (gRPC, gRPC-Web and Connect; /healthz /readyz /metrics)
+  data     ${stored}
+  token    ${token}
+
+See two agents race for one step:
+  ${elsewhere}npx holdfast demo --against ${url}
+
+Turn a checklist into tasks, and connect an agent:
+  ${elsewhere}npx holdfast import PLAN.md
+  ${elsewhere}npx holdfast token create my-agent --json   # prints its token once
+  ${elsewhere}HOLDFAST_TOKEN=hf_… HOLDFAST_EXECUTION_ID=run-1 npx holdfast claim TASK
+
+Stop with Ctrl-C.
+`);
+}

@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import envPaths from 'env-paths';
+import { distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { SECOND } from './domain/instant.js';
+import type { Settings } from './domain/settings.js';
+
+/** Seconds in a setting, microseconds in the code. */
+const seconds = (min: number, max: number) =>
+  z.coerce
+    .number('must be a number of seconds')
+    .min(min, `must be at least ${min} s`)
+    .max(max, `must be at most ${max} s`)
+    .transform((value) => Math.round(value * SECOND));
+
+const DAY_SECONDS = 24 * 3600;
+
+/** Every setting of the server: name, default and meaning. `holdfast serve --help` lists them from here. */
+export const SETTINGS = {
+  PORT: {
+    meaning: 'the port to listen on; 0 for any free one',
+    default: '7420',
+    type: z.coerce
+      .number('must be a port')
+      .int('must be a port')
+      .min(0, 'must be 0 to 65535')
+      .max(65_535, 'must be 0 to 65535'),
+  },
+  HOST: {
+    meaning: 'the address to listen on; by default this machine only, or with TLS every address',
+    default: undefined,
+    type: z.string().optional(),
+  },
+  DATABASE_URL: {
+    meaning: 'a Postgres 15 or newer to use instead of the embedded one',
+    default: undefined,
+    type: z.string().optional(),
+  },
+  HOLDFAST_DATA: {
+    meaning: 'the data folder: embedded Postgres and the owner token',
+    default: undefined,
+    type: z
+      .string()
+      .optional()
+      .transform((folder) => folder ?? defaultDataDir()),
+  },
+  LOCK_DEFAULT_TTL_SECONDS: {
+    meaning: 'how long a lease lives that asks for nothing else',
+    default: '900',
+    type: seconds(1, 365 * DAY_SECONDS),
+  },
+  LOCK_MAX_TTL_SECONDS: {
+    meaning: 'how long a lease may live without renewal',
+    default: '7200',
+    type: seconds(1, 365 * DAY_SECONDS),
+  },
+  LOCK_MAX_AGE_SECONDS: {
+    meaning: 'how long a lease may be renewed after its grant; 0 for ever',
+    default: String(DAY_SECONDS),
+    type: seconds(0, 3650 * DAY_SECONDS),
+  },
+  LOCK_ENFORCEMENT: {
+    meaning: 'what happens to a write without a valid lease: off, warn or enforce',
+    default: 'warn',
+    type: z
+      .string()
+      .toUpperCase()
+      .pipe(z.enum(['OFF', 'WARN', 'ENFORCE'], 'must be off, warn or enforce')),
+  },
+  HISTORY_RETENTION_DAYS: {
+    meaning: 'how many days of history are kept; 0 for ever',
+    default: '0',
+    type: z.coerce.number('must be a number of days').min(0, 'must not be negative'),
+  },
+  DATABASE_POOL_SIZE: {
+    meaning: 'how many database connections a process uses',
+    default: '16',
+    type: z.coerce
+      .number('must be a number')
+      .int('must be whole')
+      .min(2, 'must be at least 2')
+      .max(200, 'must be at most 200'),
+  },
+  LOG_LEVEL: {
+    meaning: 'what is logged to stderr: debug, info, warn, error or silent',
+    default: 'info',
+    type: z.enum(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'must be a level such as info or warn',
+    ),
+  },
+} as const;
+
+/** Settings of the other subcommands, which may stand in the same environment or .env file. */
+const CLIENT_SETTINGS = [
+  'HOLDFAST_URL',
+  'HOLDFAST_TOKEN',
+  'HOLDFAST_PROJECT',
+  'HOLDFAST_EXECUTION_ID',
+  'HOLDFAST_TASK_ID',
+  'HOLDFAST_TASK_TITLE',
+  'HOLDFAST_LEASE_ID',
+  'HOLDFAST_FENCING_TOKEN',
+];
+
+type Name = keyof typeof SETTINGS;
+export type Config = { readonly [K in Name]: z.output<(typeof SETTINGS)[K]['type']> };
+
+/** A setting is missing or wrong; the message says which and what is allowed. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Where data is kept unless HOLDFAST_DATA says otherwise. */
+export function defaultDataDir(): string {
+  return envPaths('holdfast', { suffix: '' }).data;
+}
+
+/** The environment, with what a `.env` file in the working directory adds to it. */
+export function readEnvironment(): NodeJS.Dict<string> {
+  let file: NodeJS.Dict<string> = {};
+  try {
+    file = parseEnv(readFileSync('.env', 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new ConfigError(`.env in this folder cannot be read: ${(error as Error).message}`);
+    }
+  }
+  return { ...file, ...process.env };
+}
+
+/**
+ * Parses the settings once.
+ *
+ * @param warn told of names that look like misspelt settings of ours, but may be somebody else's
+ * @throws ConfigError
+ */
+export function parseConfig(environment: NodeJS.Dict<string>, warn: (message: string) => void): Config {
+  refuseUnknown(environment, warn);
+  const config = Object.fromEntries(
+    (Object.keys(SETTINGS) as Name[]).map((name) => {
+      const { type, default: fallback } = SETTINGS[name];
+      const given = environment[name]?.trim() || fallback;
+      const parsed = type.safeParse(given);
+      if (!parsed.success) {
+        throw new ConfigError(`${name}=${given} ${parsed.error.issues[0]?.message ?? 'is wrong'}`);
+      }
+      return [name, parsed.data];
+    }),
+  ) as unknown as Config;
+  if (config.LOCK_DEFAULT_TTL_SECONDS > config.LOCK_MAX_TTL_SECONDS) {
+    throw new ConfigError('LOCK_DEFAULT_TTL_SECONDS must not be above LOCK_MAX_TTL_SECONDS');
+  }
+  return config;
+}
+
+/** HOLDFAST_ is ours alone: a name we do not know is a mistake. LOCK_ may be another program's. */
+function refuseUnknown(environment: NodeJS.Dict<string>, warn: (message: string) => void): void {
+  const known = [...Object.keys(SETTINGS), ...CLIENT_SETTINGS];
+  for (const name of Object.keys(environment)) {
+    if (known.includes(name)) continue;
+    const hint = `Did you mean ${nearest(name, known)}?`;
+    if (name.startsWith('HOLDFAST_') && !name.startsWith('HOLDFAST_TEST_')) {
+      throw new ConfigError(`There is no setting ${name}. ${hint}`);
+    }
+    if (name.startsWith('LOCK_')) warn(`${name} is no setting of Holdfast and is ignored. ${hint}`);
+  }
+}
+
+function nearest(name: string, known: readonly string[]): string {
+  return known.toSorted((a, b) => distance(a, name) - distance(b, name))[0] ?? '';
+}
+
+/** What holds for projects that set nothing else. */
+export function defaultSettings(config: Config): Settings {
+  return {
+    enforcement: config.LOCK_ENFORCEMENT,
+    defaultTtl: config.LOCK_DEFAULT_TTL_SECONDS,
+    maxTtl: config.LOCK_MAX_TTL_SECONDS,
+    maxAge: config.LOCK_MAX_AGE_SECONDS,
+    maxExpiries: 5,
+  };
+}

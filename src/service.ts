@@ -1,0 +1,82 @@
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import type { Settings } from './domain/settings.js';
+import { createCommitRelay, startFeed } from './feed/feed.js';
+import { createMetrics } from './metrics.js';
+import { createAuthenticate } from './rpc/authenticate.js';
+import { authInterceptor } from './rpc/interceptors/auth.js';
+import { errorsInterceptor } from './rpc/interceptors/errors.js';
+import { telemetryInterceptor } from './rpc/interceptors/telemetry.js';
+import { validateInterceptor } from './rpc/interceptors/validate.js';
+import { routes } from './rpc/routes.js';
+import { createHoldfastServer, type ServerOptions } from './server.js';
+import { openDatabase } from './store/database.js';
+import { ping } from './store/projects.js';
+import type { Store } from './store/store.js';
+
+export interface ServiceOptions {
+  /** A migrated database. */
+  readonly databaseUrl: string;
+  readonly poolSize?: number;
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly defaults: Settings;
+  readonly tls?: NonNullable<ServerOptions['tls']>;
+  readonly limits?: NonNullable<ServerOptions['limits']>;
+  readonly log: Logger;
+}
+
+export interface Service {
+  readonly address: AddressInfo;
+  /** Drains the server, stops what runs beside it, closes the pool. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Puts one replica together and starts it: pool, feed and server. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { log } = options;
+  const database = openDatabase({
+    url: options.databaseUrl,
+    ...(options.poolSize !== undefined && { poolSize: options.poolSize }),
+  });
+  const relay = createCommitRelay();
+  const store: Store = { database, defaults: options.defaults, commits: relay };
+  const feed = startFeed(store, relay, (job, err) =>
+    log.warn({ job, err }, 'a background job failed; it goes on'),
+  );
+  const metrics = createMetrics();
+  const server = createHoldfastServer({
+    routes: routes({ store, sequencer: feed.sequencer }),
+    interceptors: [
+      telemetryInterceptor(metrics, log),
+      errorsInterceptor(log),
+      authInterceptor(createAuthenticate(store)),
+      validateInterceptor,
+    ],
+    ready: async () => {
+      await ping(store);
+      return { ok: true };
+    },
+    metrics: metrics.render,
+    log,
+    ...(options.tls && { tls: options.tls }),
+    ...(options.limits && { limits: options.limits }),
+  });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= (async () => {
+      await server.drain();
+      await feed.stop();
+      await database.close();
+    })();
+    return stopped;
+  };
+  try {
+    const address = await server.listen(options.host, options.port);
+    return { address, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
