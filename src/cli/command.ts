@@ -45,7 +45,7 @@ export function connected<Options = object, Operands extends (string | undefined
     const options = args.pop() as Options & SharedOptions;
     let session: Session | undefined;
     try {
-      session = openSession(options);
+      session = await openSession(options);
       await work(session, options, ...(args as Operands));
     } catch (error) {
       process.exitCode = reportFailure(error, { command: fullName(command), json: options.json === true });

@@ -29,10 +29,10 @@ export interface Session {
   announceExecution(): void;
 }
 
-/** Opens a session. Nothing is sent yet. Throws a UsageError when server or token are missing. */
-export function openSession(options: SharedOptions): Session {
+/** Opens a session. Nothing is sent yet. Rejects with a UsageError when server or token are missing. */
+export async function openSession(options: SharedOptions): Promise<Session> {
   const settings = readSettings();
-  const connection = resolveConnection(options, settings);
+  const connection = await resolveConnection(options, settings);
   const givenExecution = options.execution ?? settings('HOLDFAST_EXECUTION_ID');
   const url = options.url ?? settings('HOLDFAST_URL');
   const token = options.token ?? settings('HOLDFAST_TOKEN');
