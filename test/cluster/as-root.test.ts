@@ -1,12 +1,25 @@
-import { chmodSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { packagedBinaries } from '../../src/cluster/binaries.js';
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PostgresBinaries, packagedBinaries } from '../../src/cluster/binaries.js';
 import { openCluster } from '../../src/cluster/cluster.js';
 import { ask, newDataDir, quick, serverPid, usedDataDir } from './data-folders.js';
 import { copyPackage } from './package-copy.js';
 
 describe.skipIf(process.geteuid?.() !== 0)('as root', () => {
+  let programs: string;
+  let binaries: PostgresBinaries;
+
+  beforeAll(() => {
+    // Where every user gets to them, wherever this project is.
+    programs = mkdtempSync(join(tmpdir(), 'holdfast-test-'));
+    chmodSync(programs, 0o755);
+    binaries = packagedBinaries(copyPackage(programs));
+  });
+
+  afterAll(() => rmSync(programs, { recursive: true, force: true }));
+
   test('runs below a folder that only root may enter, and leaves all files to root', async () => {
     const dataDir = await usedDataDir();
     expect(statSync(dirname(dataDir)).mode & 0o777).toBe(0o700);
@@ -19,7 +32,6 @@ describe.skipIf(process.geteuid?.() !== 0)('as root', () => {
   test('else runs as another user, to whom it gives the data; from then on always', async () => {
     const dataDir = await usedDataDir();
     chmodSync(dirname(dataDir), 0o711);
-    const binaries = packagedBinaries(copyPackage(dirname(dataDir)));
     for (const choice of [{ asRoot: 'user' }, {}] as const) {
       const cluster = await openCluster({ dataDir, binaries, ...choice, ...quick });
       expect(await ask(cluster.url, 'select 1')).toBe(1);
@@ -33,7 +45,6 @@ describe.skipIf(process.geteuid?.() !== 0)('as root', () => {
   test('makes new data as that user too', async () => {
     const dataDir = newDataDir();
     chmodSync(dirname(dataDir), 0o711);
-    const binaries = packagedBinaries(copyPackage(dirname(dataDir)));
     const cluster = await openCluster({ dataDir, binaries, asRoot: 'user', ...quick });
     const second = await openCluster({ dataDir, binaries, asRoot: 'user', ...quick });
     expect(second.attached).toBe(true);

@@ -1,8 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { openCluster } from '../../src/cluster/cluster.js';
 import { driverTarget } from '../../src/cluster/database-url.js';
-import { quick, usedDataDir } from './data-folders.js';
 
 test('leaves the URL of a TCP server as it is', () => {
   const url = 'postgres://user:p%40ss@db.example:6432/app?sslmode=require';
@@ -18,21 +15,3 @@ test("understands both of libpq's ways to name the folder of a socket", () => {
   expect(parameter.url).toBe('postgres://user@localhost:5433/app?application_name=x');
   expect(driverTarget('postgresql:///app?host=/run').options).toEqual({ path: '/run/.s.PGSQL.5432' });
 });
-
-test.skipIf(!hasPsql())("a cluster's URL is one that psql takes", async () => {
-  const cluster = await openCluster({ dataDir: await usedDataDir(`it's "odd" & 100% ü`), ...quick });
-  const answer = execFileSync('psql', ['-XAtc', 'select current_database()', cluster.url], {
-    encoding: 'utf8',
-  });
-  expect(answer.trim()).toBe('holdfast');
-  await cluster.stop();
-});
-
-function hasPsql(): boolean {
-  try {
-    execFileSync('psql', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,4 +1,5 @@
-import { existsSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,6 +10,17 @@ import { Opener } from './opener.js';
 import { copyPackage } from './package-copy.js';
 
 const isRoot = process.geteuid?.() === 0;
+
+test('makes data with a package whose install script did not run, in an empty folder with an odd name', async () => {
+  const dataDir = newDataDir(`it's "odd": $x, & ü 100%`);
+  mkdirSync(join(dataDir, 'postgres'), { recursive: true });
+  const native = copyPackage(dirname(dataDir));
+  const binaries = packagedBinaries(native);
+  expect(binaries.libraries?.size ?? 0).toBeGreaterThan(0);
+  const cluster = await openCluster({ dataDir, binaries, ...quick });
+  expect(await ask(cluster.url, 'select 1')).toBe(1);
+  await cluster.stop();
+});
 
 test.each([
   ['spaces, quotes and more', `it's "odd" $x & ü 100%`],
@@ -23,12 +35,6 @@ test.each([
   expect(statSync(run).mode & 0o777).toBe(0o700);
   await cluster.stop();
   expect(existsSync(run)).toBe(false);
-});
-
-test('makes data in a folder with an odd name', async () => {
-  const cluster = await openCluster({ dataDir: newDataDir(`it's "odd", $x & ü 100%`), ...quick });
-  expect(await ask(cluster.url, 'select 1')).toBe(1);
-  await cluster.stop();
 });
 
 test('a folder opened through a symbolic link is the same folder', async () => {
@@ -75,12 +81,20 @@ test("the user's own Postgres variables and locale do not disturb", async () => 
   await opener.stop();
 });
 
-test('works from a package whose install script did not run', async () => {
-  const dataDir = newDataDir();
-  const native = copyPackage(dirname(dataDir));
-  const binaries = packagedBinaries(native);
-  expect(binaries.libraries?.size ?? 0).toBeGreaterThan(0);
-  const cluster = await openCluster({ dataDir, binaries, ...quick });
-  expect(await ask(cluster.url, 'select 1')).toBe(1);
+test.skipIf(!hasPsql())("a cluster's URL is one that psql takes", async () => {
+  const cluster = await openCluster({ dataDir: await usedDataDir(`it's "odd" & 100% ü`), ...quick });
+  const answer = execFileSync('psql', ['-XAtc', 'select current_database()', cluster.url], {
+    encoding: 'utf8',
+  });
+  expect(answer.trim()).toBe('holdfast');
   await cluster.stop();
 });
+
+function hasPsql(): boolean {
+  try {
+    execFileSync('psql', ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

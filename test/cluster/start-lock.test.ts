@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-test('lets one in at a time', async () => {
+test('lets one in at a time, also while a dead holder is being succeeded', async () => {
   let inside = 0;
   const enter = () =>
     withLock(folder, { patience: 20_000 }, async () => {
@@ -29,8 +29,14 @@ test('lets one in at a time', async () => {
       expect(inside).toBe(1);
       inside -= 1;
     });
-  await Promise.all(Array.from({ length: 20 }, enter));
-  expect(readdirSync(folder)).toEqual([]);
+  for (let round = 0; round < 10; round += 1) {
+    writeFileSync(
+      join(folder, 'holder'),
+      JSON.stringify({ pid: process.pid, started: 'long ago', id: `${round}` }),
+    );
+    await Promise.all(Array.from({ length: 6 }, enter));
+    expect(readdirSync(folder)).toEqual([]);
+  }
 });
 
 test('is passed on when the work fails', async () => {
@@ -78,6 +84,13 @@ test('is taken over from a process whose pid now belongs to another', async () =
 test('is taken over from a file that a power failure emptied', async () => {
   writeFileSync(join(folder, 'holder'), '');
   expect(await withLock(folder, { patience: 0 }, async () => 'taken')).toBe('taken');
+});
+
+test('leaves the draft of a rival alone that is just being written', async () => {
+  const draft = join(folder, 'draft-of-a-rival');
+  writeFileSync(draft, '');
+  await withLock(folder, { patience: 0 }, async () => {});
+  expect(readdirSync(folder)).toEqual(['draft-of-a-rival']);
 });
 
 function hold(patience: number): ChildProcess {

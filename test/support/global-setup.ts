@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import postgres from 'postgres';
 import type { TestProject } from 'vitest/node';
 import { driverTarget } from '../../src/cluster/database-url.js';
+import { migrate } from '../../src/store/migrate.js';
 import { withDatabase } from './database-name.js';
 import { startTestServer } from './postgres-server.js';
 
@@ -22,7 +22,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const template = `holdfast_template_${randomUUID().slice(0, 8)}`;
   try {
     await onServer(server.url, `create database ${template}`);
-    await migrateTemplate(withDatabase(server.url, template));
+    await migrate({ url: withDatabase(server.url, template) });
   } catch (error) {
     await server.stop();
     throw error;
@@ -43,13 +43,4 @@ async function onServer(url: string, statement: string): Promise<void> {
   } finally {
     await sql.end();
   }
-}
-
-async function migrateTemplate(url: string): Promise<void> {
-  const module = new URL('../../src/store/migrate.ts', import.meta.url);
-  if (!existsSync(module)) return;
-  const { migrate } = (await import(/* @vite-ignore */ module.href)) as {
-    migrate(options: { url: string }): Promise<void>;
-  };
-  await migrate({ url });
 }
