@@ -1,6 +1,7 @@
 import type { EventKind, EventPayloads } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import type { PrincipalKind } from '../domain/principal.js';
+import { intArray } from './arrays.js';
 import { eventCodes, kindCodes } from './codes.js';
 import type { Store } from './store.js';
 import { maybeText, micros, type Row } from './task-row.js';
@@ -50,7 +51,7 @@ export async function listHistory(
       ${taskId === undefined ? sql`` : sql`AND task_id = ${taskId}`}
       ${actor === undefined ? sql`` : sql`AND actor = ${actor}`}
       ${executionId === undefined ? sql`` : sql`AND execution_id = ${executionId}`}
-      ${kinds.length === 0 ? sql`` : sql`AND kind = ANY(${kinds.map(eventCodes.code)}::int[])`}
+      ${kinds.length === 0 ? sql`` : sql`AND kind = ANY(${intArray(sql, kinds.map(eventCodes.code))})`}
       ${since === undefined ? sql`` : sql`AND at >= ${since}`}
       ${until === undefined ? sql`` : sql`AND at < ${until}`}
       ${after === undefined ? sql`` : newestFirst ? sql`AND position < ${after}` : sql`AND position > ${after}`}

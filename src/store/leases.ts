@@ -1,6 +1,7 @@
 import type { Micros } from '../domain/instant.js';
 import type { Lease } from '../domain/lease.js';
 import type { Holder } from '../domain/principal.js';
+import { textArray } from './arrays.js';
 import { leaseEndCodes } from './codes.js';
 import { SELECT_SETTINGS, settingsOf, type TaskRead } from './read-task.js';
 import type { Store } from './store.js';
@@ -70,7 +71,7 @@ export async function findLeases(
     await sql<Row[]>`
       SELECT holdfast_now() AS now, ${sql.unsafe(SELECT_LEASE)}
       FROM lease l ${sql.unsafe(CURRENT_ROW)}
-      WHERE l.project = ${project} AND l.id = ANY(${sql.array([...ids])}) ORDER BY l.granted_at, l.task_id`,
+      WHERE l.project = ${project} AND l.id = ANY(${textArray(sql, ids)}) ORDER BY l.granted_at, l.task_id`,
   );
 }
 

@@ -3,6 +3,7 @@ import type { Micros } from '../domain/instant.js';
 import type { Task } from '../domain/task.js';
 import type { TaskState, TaskStatus } from '../domain/task-state.js';
 import { eventColumns } from './apply.js';
+import { intArray, textArray } from './arrays.js';
 import { statusCodes } from './codes.js';
 import { type RequestKey, requestJson } from './requests.js';
 import type { Store } from './store.js';
@@ -75,7 +76,7 @@ export async function createTask(
     ), t AS (
       INSERT INTO task (project, id, title, body, labels, plan_id, plan_order, external_key, assignee,
         created_at, created_by, updated_at)
-      SELECT ${project}, ${task.id}, ${task.title}, ${task.body}, ${sql.array([...task.labels])}::text[],
+      SELECT ${project}, ${task.id}, ${task.title}, ${task.body}, ${textArray(sql, task.labels)},
         ${task.planId ?? null}, go.plan_order, ${task.externalKey ?? null}, ${task.assignee || null},
         go.t, ${actor.principal}, go.t
       FROM go RETURNING *
@@ -141,9 +142,9 @@ export async function listTasks(
     FROM (SELECT holdfast_now() AS now) clock,
       task t JOIN task_state s ON s.project = t.project AND s.task_id = t.id
     WHERE t.project = ${project} AND t.seq > ${after}
-      ${statuses.length === 0 ? sql`` : sql`AND ${status} = ANY(${statuses.map(statusCodes.code)}::int[])`}
+      ${statuses.length === 0 ? sql`` : sql`AND ${status} = ANY(${intArray(sql, statuses.map(statusCodes.code))})`}
       ${planId === undefined ? sql`` : sql`AND t.plan_id = ${planId}`}
-      ${labels.length === 0 ? sql`` : sql`AND t.labels @> ${sql.array([...labels])}::text[]`}
+      ${labels.length === 0 ? sql`` : sql`AND t.labels @> ${textArray(sql, labels)}`}
       ${assignee === undefined ? sql`` : sql`AND t.assignee = ${assignee}`}
       ${holder === undefined ? sql`` : sql`AND s.principal = ${holder} AND s.expires_at > clock.now`}
     ORDER BY t.seq LIMIT ${limit}`;

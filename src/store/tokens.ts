@@ -4,6 +4,7 @@ import type { Identity } from '../domain/identity.js';
 import type { Micros } from '../domain/instant.js';
 import type { PrincipalKind, Role } from '../domain/principal.js';
 import { eventColumns } from './apply.js';
+import { textArray } from './arrays.js';
 import { kindCodes, roleCodes } from './codes.js';
 import { token } from './schema.js';
 import type { Store } from './store.js';
@@ -92,15 +93,17 @@ export async function findIdentities(
   { database: { sql } }: Store,
   hashes: readonly Buffer[],
 ): Promise<Map<string, Identity>> {
+  const hex = hashes.map((hash) => hash.toString('hex'));
+  const wanted = sql`ARRAY(SELECT decode(h, 'hex') FROM unnest(${textArray(sql, hex)}) h)`;
   const rows = await sql<Row[]>`
     WITH used AS (
       -- To the minute: a write for each call would make every call a write.
       UPDATE token SET last_used_at = holdfast_now()
-      WHERE hash = ANY(${sql.array([...hashes], 17)}) AND revoked_at IS NULL
+      WHERE hash = ANY(${wanted}) AND revoked_at IS NULL
         AND (last_used_at IS NULL OR last_used_at < holdfast_now() - 60000000)
     )
     SELECT encode(hash, 'hex') AS hash, id, project, principal, kind, role, owner, expires_at FROM token
-    WHERE hash = ANY(${sql.array([...hashes], 17)}) AND revoked_at IS NULL
+    WHERE hash = ANY(${wanted}) AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > holdfast_now())`;
   return new Map(
     rows.map((row) => [
