@@ -38,7 +38,7 @@ function describe(error: unknown, command: string): string {
     return `${explain(error)}\nIf that is you: set HOLDFAST_EXECUTION_ID to ${error.holder.executionId}, or give --lease and --fence.`;
   }
   if (!(error instanceof ConnectError)) return explain(error);
-  if (error.code === Code.Unimplemented) return `This server does not offer \`holdfast ${command}\` yet.`;
+  if (error.code === Code.Unimplemented) return notOffered(command);
   if (error.code === Code.Unavailable) {
     return `${error.rawMessage}\nIs the server running? Start it with \`holdfast serve\`, or set HOLDFAST_URL.`;
   }
@@ -46,6 +46,12 @@ function describe(error: unknown, command: string): string {
     return `${error.rawMessage}\nSet HOLDFAST_TOKEN or give --token. An admin makes one with \`holdfast token create NAME\`.`;
   }
   return explain(error);
+}
+
+function notOffered(command: string): string {
+  const chooses = command === 'claim' || command === 'run';
+  const what = chooses ? `to choose a task for \`holdfast ${command}\`` : `\`holdfast ${command}\``;
+  return `This server does not offer ${what} yet.${chooses ? ' Name the task.' : ''}`;
 }
 
 function codeOf(error: unknown): string {

@@ -93,9 +93,9 @@ describe('withLease', () => {
     const refusal = { reason: RefusalReason.HELD, advice: 'Take another.' };
     const { holdfast } = server({ acquireLease: () => ({ outcome: { case: 'refusal', value: refusal } }) });
     const work = () => expect.unreachable();
-    const error = await withLease(holdfast, { taskId: 'task-1' }, work).catch((thrown) => thrown);
-    expect(error).toBeInstanceOf(Refused);
-    expect(error.refusal.advice).toBe('Take another.');
+    const refused = withLease(holdfast, { taskId: 'task-1' }, work);
+    await expect(refused).rejects.toBeInstanceOf(Refused);
+    await expect(refused).rejects.toMatchObject({ refusal: { advice: 'Take another.' } });
   });
 
   it('asks again for a held task after the time that the server names, while it may wait', async () => {
