@@ -29,24 +29,29 @@ type Page = (req: HttpRequest, res: HttpResponse) => Promise<void>;
  * The returned handler never throws.
  */
 export function createPages({ readiness, metrics, extra, log }: PageSources): Page {
-  const pages: Readonly<Record<string, Page>> = {
-    '/healthz': async (req, res) => sendJson(req, res, 200, { status: 'ok' }),
-    '/readyz': async (req, res) => {
-      const answer = await readiness.check();
-      if (answer.ok) sendJson(req, res, 200, { status: 'ready' });
-      else sendJson(req, res, 503, { status: 'not ready', reason: answer.reason });
-    },
-    '/metrics': async (req, res) => {
-      const { contentType, body } = await metrics();
-      send(req, res, 200, contentType, body);
-    },
-  };
+  const pages = new Map<string, Page>([
+    ['/healthz', async (req, res) => sendJson(req, res, 200, { status: 'ok' })],
+    [
+      '/readyz',
+      async (req, res) => {
+        const answer = await readiness.check();
+        if (answer.ok) sendJson(req, res, 200, { status: 'ready' });
+        else sendJson(req, res, 503, { status: 'not ready', reason: answer.reason });
+      },
+    ],
+    [
+      '/metrics',
+      async (req, res) => {
+        const { contentType, body } = await metrics();
+        send(req, res, 200, contentType, body);
+      },
+    ],
+  ]);
 
   async function answer(req: HttpRequest, res: HttpResponse): Promise<void> {
-    const path = pathOf(req);
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    const page = pages.get(pathOf(req));
     if (!page) {
-      if (!(await extra?.(req, res))) sendNotFound(req, res, Object.keys(pages));
+      if (!(await extra?.(req, res))) sendNotFound(req, res, [...pages.keys()]);
     } else if (req.method === 'GET' || req.method === 'HEAD') {
       await page(req, res);
     } else {

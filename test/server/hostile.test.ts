@@ -63,6 +63,20 @@ test('connections that break off at any point leave nothing behind', async () =>
   expect(uncaught).toEqual([]);
 });
 
+test.each(['', 'PRI', 'GET / HTTP/1.1\r\n', `${PREFACE}\0\0\0\x04\0\0\0\0\0`])(
+  'a reset after %j is no error',
+  async (bytes) => {
+    const { port, server } = await startServer();
+    const { socket } = await dial(port);
+    socket.write(bytes, 'latin1');
+    await expect.poll(() => server.connections).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    socket.resetAndDestroy();
+    await expect.poll(() => server.connections).toBe(0);
+    expect(uncaught).toEqual([]);
+  },
+);
+
 test('a client that only closes its own side is let go', async () => {
   const { port, server } = await startServer();
   for (const bytes of ['', 'PRI', 'GET / HTTP/1.1\r\n', `${PREFACE}\0\0\0\x04\0\0\0\0\0`]) {
