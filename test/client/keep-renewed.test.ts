@@ -84,6 +84,20 @@ describe('keepRenewed', () => {
     expect(reason.cause).toMatchObject({ code: Code.Unavailable });
   });
 
+  it('counts from before a renewal was sent, however long its answer took', async () => {
+    const kept = keep(90_000);
+    let arrive = () => {};
+    answer = () => new Promise((resolve) => (arrive = () => resolve(90_000)));
+    await clock.advance(40_000);
+    arrive();
+    await settle();
+    answer = unavailable;
+    await clock.advance(70_999);
+    expect(kept.signal.aborted).toBe(false);
+    await clock.advance(1);
+    expect(kept.signal.aborted).toBe(true);
+  });
+
   it('does not wait for a renewal that never comes back', async () => {
     const kept = keep(90_000);
     answer = () => new Promise(() => {});
@@ -137,6 +151,13 @@ describe('keepRenewed', () => {
     await clock.advance(91_000);
     expect(lostReason(kept.signal).kind).toBe('unconfirmed');
     expect(renewals.length).toBeLessThan(20);
+  });
+
+  it('leaves no timer after the end', () => {
+    const kept = keep(90_000);
+    expect(clock.timers).toBe(1);
+    kept.stop();
+    expect(clock.timers).toBe(0);
   });
 
   it('leaves no timer after the end, also with a renewal under way', async () => {

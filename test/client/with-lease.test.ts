@@ -132,7 +132,7 @@ describe('withLease', () => {
     let renewals = 0;
     const { holdfast } = server({
       acquireNextTask: async () => {
-        await new Promise((resolve) => setTimeout(resolve, 600));
+        await new Promise((resolve) => setTimeout(resolve, 800));
         return { outcome: { case: 'grant', value: shortGrant(1_000) } };
       },
       renewLease: () => {
