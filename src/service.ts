@@ -12,7 +12,7 @@ import { routes } from './rpc/routes.js';
 import { createHoldfastServer, type ServerOptions } from './server.js';
 import { openDatabase } from './store/database.js';
 import { ping } from './store/projects.js';
-import type { Store } from './store/store.js';
+import { createStore } from './store/store.js';
 
 export interface ServiceOptions {
   /** A migrated database. */
@@ -41,7 +41,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...(options.poolSize !== undefined && { poolSize: options.poolSize }),
   });
   const relay = createCommitRelay();
-  const store: Store = { database, defaults: options.defaults, commits: relay };
+  const store = createStore(database, options.defaults, relay);
   const feed = startFeed(store, relay, (job, err) =>
     log.warn({ job, err }, 'a background job failed; it goes on'),
   );

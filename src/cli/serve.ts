@@ -17,6 +17,7 @@ import { ensureOwner } from '../owner.js';
 import { startService } from '../service.js';
 import { openDatabase } from '../store/database.js';
 import { migrate } from '../store/migrate.js';
+import { createStore } from '../store/store.js';
 import { ExitCode } from './exit.js';
 import { reportFailure } from './failure.js';
 import { styleFor } from './style.js';
@@ -162,7 +163,7 @@ async function makeOwner(config: Config, url: string, embedded: boolean): Promis
   const silent = { eventsWritten: () => {}, deadlineSet: () => {} };
   try {
     return await ensureOwner(
-      { database, defaults: defaultSettings(config), commits: silent },
+      createStore(database, defaultSettings(config), silent),
       config.HOLDFAST_DATA,
       embedded,
     );

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Identity } from '../domain/identity.js';
+import { createBatcher } from '../store/batcher.js';
 import type { Store } from '../store/store.js';
 import { findIdentities } from '../store/tokens.js';
 
@@ -11,27 +12,12 @@ export const hashSecret = (secret: string): Buffer => createHash('sha256').updat
 
 /**
  * Asks the database on every call, so that a revocation holds at once, on every replica. Calls that come
- * while one lookup is under way share the next: a busy server makes a few large lookups, not many small.
+ * together share a lookup.
  */
 export function createAuthenticate(store: Store): Authenticate {
-  let waiting: Map<string, Buffer> | undefined;
-  let pending: Promise<Map<string, Identity>> = Promise.resolve(new Map());
-  let next: Promise<Map<string, Identity>> | undefined;
-
-  return async (secret) => {
-    const hash = hashSecret(secret);
-    const key = hash.toString('hex');
-    waiting ??= new Map();
-    waiting.set(key, hash);
-    next ??= pending
-      .catch(() => {})
-      .then(() => {
-        const hashes = [...(waiting?.values() ?? [])];
-        waiting = undefined;
-        next = undefined;
-        pending = findIdentities(store, hashes);
-        return pending;
-      });
-    return (await next).get(key);
-  };
+  const lookUp = createBatcher(async (hashes: readonly Buffer[]) => {
+    const found = await findIdentities(store, hashes);
+    return hashes.map((hash) => found.get(hash.toString('hex')));
+  });
+  return (secret) => lookUp(hashSecret(secret));
 }

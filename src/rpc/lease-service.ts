@@ -13,7 +13,6 @@ import { liveLease } from '../domain/task-state.js';
 import { endExecution } from '../store/end-execution.js';
 import { findLease, listLiveLeases, lostLeases } from '../store/leases.js';
 import { mutate } from '../store/mutate.js';
-import { readTask } from '../store/read-task.js';
 import { renewExecution } from '../store/renew-execution.js';
 import { findTask } from '../store/tasks.js';
 import { type Api, done, doneOrRef, fail, type ServiceFunctions } from './api.js';
@@ -161,7 +160,11 @@ const forceReleaseLease: Functions['forceReleaseLease'] = async ({ store }, call
 
 const checkLease: Functions['checkLease'] = async ({ store }, call, request) => {
   const { proof } = request;
-  const { found } = await readTask(store, call.project, request.taskId, { leaseId: proof?.leaseId });
+  const { found } = await store.read({
+    project: call.project,
+    taskId: request.taskId,
+    leaseId: proof?.leaseId,
+  });
   if (!found) fail(noSuchTask(request.taskId));
   const { state, now, settings, namedLease } = found;
   const verdict = judge({ state, now, caller: call.caller, proof, proofLeaseTaskId: namedLease?.taskId });

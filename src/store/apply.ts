@@ -1,70 +1,89 @@
 import { createHash } from 'node:crypto';
+import type postgres from 'postgres';
 import type { Change } from '../domain/change.js';
 import type { EventDraft } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import type { TaskState } from '../domain/task-state.js';
 import { eventCodes, kindCodes, leaseEndCodes, statusCodes } from './codes.js';
 import type { Sql } from './database.js';
-import { type RequestKey, requestJson } from './requests.js';
+import { type RequestKey, requestRow } from './requests.js';
+
 import { micros, type Row, SELECT_STATE, stateOf } from './task-row.js';
+
+/** One change of one task, to be applied as a whole or not at all. */
+export interface ChangeItem {
+  readonly project: string;
+  readonly change: Change;
+  /** Remembered in the same statement, so that a retry finds what was applied. */
+  readonly request?: (RequestKey & { readonly ref: string }) | undefined;
+}
 
 /** A change that was applied: the row after it, and the clock it was applied at. */
 export interface Applied {
-  readonly taskId: string;
+  readonly kind: 'APPLIED';
   /** Undefined when the change removed the task. */
   readonly state: TaskState | undefined;
   readonly at: Micros;
 }
 
-export interface ApplyOptions {
-  /** Remembered in the same statement, so that a retry finds what was applied. */
-  readonly request?: RequestKey & { readonly ref: string };
-  /** Passes over tasks whose row somebody else has locked: for sweeps, which must not wait behind one. */
-  readonly skipLocked?: boolean;
-}
+export type ApplyResult =
+  | Applied
+  /** Something that the decision relied on has changed: read again and decide anew. */
+  | { readonly kind: 'OVERTAKEN' }
+  /** Somebody else has the row locked, and the caller did not want to wait. */
+  | { readonly kind: 'BUSY' };
 
 /**
- * The only way to change a task. One statement: it locks the rows in id order, reads the clock after the
- * last lock, goes on with those changes whose expectations still hold, and writes state, content, lease,
- * note, events and request together. What is not in the answer was not applied, in whole: read again and
- * decide anew.
+ * The only way to change a task. One statement: it locks the rows in the order of their keys, reads the clock
+ * after the last lock, goes on with those changes whose expectations still hold, and writes state, content,
+ * lease, note, events and request together.
  *
  * Why one statement: it is atomic whatever dies, and nothing is held between round trips. Why the versions
  * suffice: after waiting for a lock, Postgres re-reads only the locked row, so all that decisions rely on is
  * in that row, and rows of other tables belong to a version that was already seen by the read before.
+ *
+ * @param items at most one for a task
+ * @param locked whether to wait for rows that somebody else has locked, or to pass over them as BUSY
  */
 export async function apply(
   sql: Sql,
-  project: string,
-  changes: readonly Change[],
-  { request, skipLocked = false }: ApplyOptions = {},
-): Promise<Applied[]> {
+  items: readonly ChangeItem[],
+  locked: 'wait' | 'skip',
+): Promise<ApplyResult[]> {
+  const changes = items.map(({ change }) => change);
+  const ops = new Set(changes.map(({ lease }) => lease?.op));
+  const skip = locked === 'skip' ? sql`SKIP LOCKED` : sql``;
+  // Parts that no change of this batch needs are left out: they cost even when they do nothing.
+  const part = (needed: boolean, fragment: () => postgres.PendingQuery<postgres.Row[]>) =>
+    needed ? fragment() : sql``;
+
   const rows = await sql<Row[]>`
     WITH change AS MATERIALIZED (
-      SELECT * FROM jsonb_to_recordset(${changesJson(changes)}::text::jsonb) AS c(
-        task_id text, lease_version bigint, deps_version bigint, content_version bigint, deadline_was bigint,
+      SELECT * FROM jsonb_to_recordset(${changesJson(items)}::text::jsonb) AS c(
+        i integer, project text, task_id text,
+        lease_version bigint, deps_version bigint, content_version bigint, deadline_was bigint,
         not_before bigint, before bigint, status smallint, expiries integer,
         op text, lease_id text, principal text, execution_id text, ttl bigint, max_age bigint, inherit_age boolean,
         lease_end smallint, ended_by text, end_reason text, remove boolean,
         content jsonb, closing jsonb, note jsonb)
     ), locked AS MATERIALIZED (
-      SELECT s.* FROM task_state s JOIN change c ON c.task_id = s.task_id
-      WHERE s.project = ${project}
-      ORDER BY s.task_id
-      FOR UPDATE OF s ${skipLocked ? sql`SKIP LOCKED` : sql``}
+      -- Lateral and with a lock, so that every row is looked up by its key, however small the table is now.
+      SELECT s.*, c.i FROM (SELECT * FROM change ORDER BY project, task_id) c CROSS JOIN LATERAL (
+        SELECT * FROM task_state s WHERE s.project = c.project AND s.task_id = c.task_id FOR UPDATE ${skip}) s
     ), running AS MATERIALIZED (
       -- An execution that was ended meanwhile is seen here even by an older snapshot, because of the lock.
-      SELECT x.id FROM execution x JOIN change c ON c.principal = x.principal AND c.execution_id = x.id
-      WHERE x.project = ${project} AND c.op = 'grant' AND x.ended_at IS NULL
-      FOR SHARE OF x
+      SELECT c.i FROM (SELECT * FROM change WHERE op = 'grant' ORDER BY project, principal, execution_id) c
+      CROSS JOIN LATERAL (
+        SELECT 1 FROM execution x
+        WHERE x.project = c.project AND x.principal = c.principal AND x.id = c.execution_id AND x.ended_at IS NULL
+        FOR SHARE ${skip}) x
     ), clock AS MATERIALIZED (
       -- The aggregate consumes every lock before the clock is read.
       SELECT holdfast_now() AS t
       FROM (SELECT count(*) FROM (SELECT 1 FROM locked UNION ALL SELECT 1 FROM running) l) after_locks
     ), go AS MATERIALIZED (
       SELECT c.*, clock.t,
-        l.lease_id AS was_lease_id, l.principal AS was_principal, l.execution_id AS was_execution_id,
-        l.expires_at AS was_expires_at, l.attempt AS was_attempt,
+        l.lease_id AS was_lease_id, l.expires_at AS was_expires_at, l.attempt AS was_attempt,
         l.fencing_token + CASE WHEN c.op = 'grant' THEN 1 ELSE 0 END AS fencing_token,
         CASE WHEN c.op = 'grant' AND NOT c.inherit_age THEN clock.t ELSE coalesce(l.aged_from, clock.t) END AS aged_from,
         CASE WHEN c.op IN ('grant', 'renew') THEN greatest(
@@ -74,14 +93,14 @@ export async function apply(
             WHEN c.op = 'grant' AND NOT c.inherit_age THEN clock.t + c.max_age
             ELSE coalesce(l.aged_from, clock.t) + c.max_age END)
         ) END AS expires_at
-      FROM change c JOIN locked l ON l.task_id = c.task_id CROSS JOIN clock
+      FROM change c JOIN locked l ON l.i = c.i CROSS JOIN clock
       WHERE l.lease_version = c.lease_version
         AND (c.deps_version IS NULL OR l.deps_version = c.deps_version)
         AND (c.content_version IS NULL OR l.content_version = c.content_version)
         AND (c.deadline_was IS NULL OR l.expires_at = c.deadline_was)
         AND (c.not_before IS NULL OR clock.t >= c.not_before)
         AND (c.before IS NULL OR clock.t < c.before)
-        AND (c.op IS DISTINCT FROM 'grant' OR EXISTS (SELECT 1 FROM running))
+        AND (c.op IS DISTINCT FROM 'grant' OR EXISTS (SELECT 1 FROM running WHERE running.i = c.i))
     ), state AS (
       UPDATE task_state s SET
         status = coalesce(go.status, s.status),
@@ -106,9 +125,12 @@ export async function apply(
         attempt = s.attempt + CASE WHEN go.op = 'grant' THEN 1 ELSE 0 END,
         expiries_in_a_row = coalesce(go.expiries, s.expiries_in_a_row),
         note_count = s.note_count + CASE WHEN go.note IS NOT NULL THEN 1 ELSE 0 END
-      FROM go WHERE s.project = ${project} AND s.task_id = go.task_id AND go.remove IS NULL
-      RETURNING ${sql.unsafe(SELECT_STATE)}
-    ), content AS (
+      FROM go WHERE s.project = go.project AND s.task_id = go.task_id AND go.remove IS NULL
+      RETURNING go.i, ${sql.unsafe(SELECT_STATE)}
+    )
+    ${part(
+      changes.some(({ content, closing }) => content || closing),
+      () => sql`, content AS (
       UPDATE task t SET
         title = coalesce(go.content->>'title', t.title),
         body = coalesce(go.content->>'body', t.body),
@@ -119,63 +141,92 @@ export async function apply(
         closed_by = CASE WHEN go.closing IS NULL THEN t.closed_by ELSE go.closing->>'by' END,
         closed_at = CASE WHEN go.closing IS NULL THEN t.closed_at WHEN go.closing ? 'by' THEN go.t END,
         updated_at = CASE WHEN go.content IS NULL THEN t.updated_at ELSE go.t END
-      FROM go WHERE t.project = ${project} AND t.id = go.task_id AND go.remove IS NULL
+      FROM go WHERE t.project = go.project AND t.id = go.task_id AND go.remove IS NULL
         AND (go.content IS NOT NULL OR go.closing IS NOT NULL)
-    ), granted AS (
+    )`,
+    )}
+    ${part(
+      ops.has('grant'),
+      () => sql`, granted AS (
       INSERT INTO lease (project, id, task_id, fencing_token, principal, execution_id, attempt, granted_at, ttl)
-      SELECT ${project}, lease_id, task_id, fencing_token, principal, execution_id, was_attempt + 1, t, ttl
+      SELECT project, lease_id, task_id, fencing_token, principal, execution_id, was_attempt + 1, t, ttl
       FROM go WHERE op = 'grant'
-    ), ended AS (
+    )`,
+    )}
+    ${part(
+      ops.has('end'),
+      () => sql`, ended AS (
       UPDATE lease l SET "end" = go.lease_end, ended_at = go.t, expires_at = go.was_expires_at,
         ended_by = go.ended_by, end_reason = go.end_reason
-      FROM go WHERE go.op = 'end' AND l.project = ${project} AND l.id = go.was_lease_id
-    ), noted AS (
+      FROM go WHERE go.op = 'end' AND l.project = go.project AND l.id = go.was_lease_id
+    )`,
+    )}
+    ${part(
+      changes.some(({ note }) => note),
+      () => sql`, noted AS (
       INSERT INTO note (project, task_id, id, author, execution_id, text, created_at)
-      SELECT ${project}, task_id, note->>'id', note->>'author', note->>'executionId', note->>'text', t
+      SELECT project, task_id, note->>'id', note->>'author', note->>'executionId', note->>'text', t
       FROM go WHERE note IS NOT NULL
-    ), fenced AS (
+    )`,
+    )}
+    ${part(
+      changes.some(({ remove }) => remove),
+      () => sql`, fenced AS (
       INSERT INTO fence (project, external_key, fencing_token)
-      SELECT ${project}, t.external_key, go.fencing_token
-      FROM go JOIN task t ON t.project = ${project} AND t.id = go.task_id
+      SELECT go.project, t.external_key, go.fencing_token
+      FROM go JOIN task t ON t.project = go.project AND t.id = go.task_id
       WHERE go.remove AND t.external_key IS NOT NULL
       ON CONFLICT (project, external_key) DO UPDATE
         SET fencing_token = greatest(fence.fencing_token, excluded.fencing_token)
     ), removed_state AS (
-      DELETE FROM task_state s USING go WHERE go.remove AND s.project = ${project} AND s.task_id = go.task_id
+      DELETE FROM task_state s USING go WHERE go.remove AND s.project = go.project AND s.task_id = go.task_id
     ), removed_task AS (
-      DELETE FROM task t USING go WHERE go.remove AND t.project = ${project} AND t.id = go.task_id
+      DELETE FROM task t USING go WHERE go.remove AND t.project = go.project AND t.id = go.task_id
     ), removed_notes AS (
-      DELETE FROM note n USING go WHERE go.remove AND n.project = ${project} AND n.task_id = go.task_id
-    ), told AS (
+      DELETE FROM note n USING go WHERE go.remove AND n.project = go.project AND n.task_id = go.task_id
+    )`,
+    )}
+    ${part(
+      changes.some(({ events }) => events.length > 0),
+      () => sql`, told AS (
       INSERT INTO event (project, kind, at, task_id, actor, actor_kind, execution_id, fencing_token, payload, once_key)
-      SELECT ${project}, e.kind, go.t, go.task_id, e.actor, e.actor_kind, e.execution_id, go.fencing_token,
+      SELECT go.project, e.kind, go.t, go.task_id, e.actor, e.actor_kind, e.execution_id, go.fencing_token,
         CASE WHEN e.kind IN (15, 16)
           THEN e.payload || jsonb_build_object('expiresAt', go.expires_at) ELSE e.payload END,
         e.once || ':' || go.t / 60000000
       FROM go JOIN jsonb_to_recordset(${eventsJson(changes)}::text::jsonb) AS e(
-        task_id text, ord integer, kind smallint, actor text, actor_kind smallint, execution_id text,
-        payload jsonb, once text) ON e.task_id = go.task_id
-      ORDER BY e.task_id, e.ord
+        i integer, ord integer, kind smallint, actor text, actor_kind smallint, execution_id text,
+        payload jsonb, once text) ON e.i = go.i
+      ORDER BY e.i, e.ord
       ON CONFLICT (project, once_key) WHERE once_key IS NOT NULL DO UPDATE SET repeats = event.repeats + 1
-    ), remembered AS (
+    )`,
+    )}
+    ${part(
+      items.some(({ request }) => request),
+      () => sql`, remembered AS (
       -- A plain insert: a concurrent duplicate fails here and takes the whole statement with it.
       INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
-      SELECT ${project}, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, clock.t
-      FROM jsonb_to_record(${requestJson(request)}::text::jsonb)
-        AS r(principal text, rpc text, request_id text, body_hash text, ref text) CROSS JOIN clock
-      WHERE r.request_id IS NOT NULL AND EXISTS (SELECT 1 FROM go)
-    )
-    SELECT go.task_id, go.t, state.* FROM go LEFT JOIN state ON state.s_task_id = go.task_id`;
-  return rows.map((row) => ({
-    taskId: row.task_id as string,
-    state: row.s_task_id === null ? undefined : stateOf(row),
-    at: micros(row.t),
-  }));
+      SELECT go.project, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, go.t
+      FROM go JOIN jsonb_to_recordset(${requestsJson(items)}::text::jsonb) AS r(
+        i integer, principal text, rpc text, request_id text, body_hash text, ref text) ON r.i = go.i
+    )`,
+    )}
+    SELECT c.i, go.t, l.i IS NOT NULL AS had_lock, state.*
+    FROM change c LEFT JOIN locked l ON l.i = c.i LEFT JOIN go ON go.i = c.i LEFT JOIN state ON state.i = c.i
+    ORDER BY c.i`;
+  return rows.map((row): ApplyResult => {
+    if (row.t !== null) {
+      return { kind: 'APPLIED', state: row.s_task_id === null ? undefined : stateOf(row), at: micros(row.t) };
+    }
+    return { kind: row.had_lock || locked === 'wait' ? 'OVERTAKEN' : 'BUSY' };
+  });
 }
 
-function changesJson(changes: readonly Change[]): string {
+function changesJson(items: readonly ChangeItem[]): string {
   return JSON.stringify(
-    changes.map(({ taskId, expect, lease, requiresExecution, closing, ...change }) => ({
+    items.map(({ project, change: { taskId, expect, lease, closing, ...change } }, i) => ({
+      i,
+      project,
       task_id: taskId,
       lease_version: expect.leaseVersion.toString(),
       deps_version: expect.depsVersion?.toString(),
@@ -210,10 +261,12 @@ function changesJson(changes: readonly Change[]): string {
 
 function eventsJson(changes: readonly Change[]): string {
   return JSON.stringify(
-    changes.flatMap(({ taskId, events }) =>
-      events.map((event, ord) => ({ task_id: taskId, ord, ...eventColumns(event) })),
-    ),
+    changes.flatMap(({ events }, i) => events.map((event, ord) => ({ i, ord, ...eventColumns(event) }))),
   );
+}
+
+function requestsJson(items: readonly ChangeItem[]): string {
+  return JSON.stringify(items.flatMap(({ request }, i) => (request ? [{ i, ...requestRow(request) }] : [])));
 }
 
 /** An event's columns, but for those that only the writing statement knows. */

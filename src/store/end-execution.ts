@@ -4,7 +4,7 @@ import { lapsedLease } from '../domain/task-state.js';
 import { Contention } from './database-error.js';
 import { markEnded } from './executions.js';
 import { findLeases, type LeasesRead, tasksHeldBy } from './leases.js';
-import { settle, tryApply } from './mutate.js';
+import { applyAll, settle } from './mutate.js';
 import type { Store } from './store.js';
 
 /**
@@ -26,12 +26,12 @@ export async function endExecution(
     for (const read of lapsed) await settle(store, project, read);
     const changes = reads.flatMap(({ state, now }) =>
       state.lease && !lapsedLease(state, now)
-        ? [releasing(state, state.lease, { ...caller, executionId }, 'EXECUTION_ENDED')]
+        ? [{ project, change: releasing(state, state.lease, { ...caller, executionId }, 'EXECUTION_ENDED') }]
         : [],
     );
     if (changes.length === 0)
       return { alreadyEnded: !ended, ...(await findLeases(store, project, released)) };
-    for (const { state } of await tryApply(store, project, changes)) {
+    for (const { state } of await applyAll(store, changes)) {
       if (state?.previous) released.push(state.previous.id);
     }
   }

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Change } from '../domain/change.js';
 import type { Decision } from '../domain/decision.js';
 import { decideExpiry } from '../domain/lease-end.js';
 import { noSuchLease, noSuchTask, type Problem } from '../domain/problem.js';
 import { lapsedLease } from '../domain/task-state.js';
-import { type Applied, type ApplyOptions, apply } from './apply.js';
+import { type Applied, type ApplyResult, apply, type ChangeItem } from './apply.js';
 import { Contention, faultOf } from './database-error.js';
 import { recordEvent } from './events.js';
 import { ensureExecution } from './executions.js';
 import { lastNote } from './notes.js';
-import { type ReadAlong, readTask, type TaskRead } from './read-task.js';
+import type { ReadAlong, TaskRead } from './read-task.js';
 import type { RememberedRequest, RequestKey } from './requests.js';
 import type { Store } from './store.js';
 
@@ -46,10 +45,7 @@ export async function mutate<Answer>(store: Store, mutation: Mutation<Answer>): 
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (tries > 0) await sleep(Math.random() * 2 ** tries);
 
-    const { found, request: remembered } = await readTask(store, project, taskId, {
-      ...mutation.along,
-      request,
-    });
+    const { found, request: remembered } = await store.read({ project, taskId, ...mutation.along, request });
     if (remembered) return { kind: 'REPEATED', request: remembered };
     if (!found) {
       return { kind: 'PROBLEM', problem: taskId === undefined ? noSuchLease() : noSuchTask(taskId) };
@@ -69,51 +65,72 @@ export async function mutate<Answer>(store: Store, mutation: Mutation<Answer>): 
     if (change.requiresExecution && found.execution === 'UNKNOWN') {
       await ensureExecution(store, project, change.requiresExecution);
     }
-    const remember = request && ref !== undefined ? { request: { ...request, ref } } : {};
-    const [applied] = await tryApply(store, project, [change], remember);
+    const remember = request && ref !== undefined ? { ...request, ref } : undefined;
+    const applied = await tryApply(store, { project, change, request: remember });
     if (applied) return { kind: 'DONE', answer: decision.answer, read: found, applied };
   }
   throw new Contention();
 }
 
 /**
- * Applies changes if they still hold. Applied are those in the answer; a statement that others' locks or
- * a concurrent duplicate threw back counts as nothing applied.
+ * Applies a change if it still holds: at first together with others and without waiting for a lock, then, if
+ * the row is busy, on its own and waiting.
  *
- * @throws Contention when a lock was not to be had in time.
+ * @returns undefined when it was overtaken
+ * @throws Contention when a lock was not to be had in time
  */
-export async function tryApply(
-  store: Store,
-  project: string,
-  changes: readonly Change[],
-  options?: ApplyOptions,
-): Promise<Applied[]> {
-  let applied: Applied[];
+async function tryApply(store: Store, item: ChangeItem): Promise<Applied | undefined> {
+  const soon = await store.applySoon(item);
+  const [result] = soon.kind === 'BUSY' ? await applyWaiting(store, [item]) : [soon];
+  return result?.kind === 'APPLIED' ? told(store, result) : undefined;
+}
+
+/**
+ * Applies changes in one statement, waiting for the rows that others have locked.
+ *
+ * @returns the applied ones; the others were overtaken, or all were thrown back by a duplicate or a deadlock
+ * @throws Contention when a lock was not to be had in time
+ */
+export async function applyAll(store: Store, items: readonly ChangeItem[]): Promise<Applied[]> {
+  const results = await applyWaiting(store, items);
+  return results.flatMap((result) => (result.kind === 'APPLIED' ? [told(store, result)] : []));
+}
+
+async function applyWaiting(store: Store, items: readonly ChangeItem[]): Promise<ApplyResult[]> {
   try {
-    applied = await apply(store.database.sql, project, changes, options);
+    return await apply(store.database.sql, items, 'wait');
   } catch (error) {
     const fault = faultOf(error);
     if (fault === 'TIMED_OUT') throw new Contention();
     if (fault === 'CONTENDED' || fault === 'DUPLICATE') return [];
     throw error;
   }
-  if (applied.length > 0) store.commits.eventsWritten();
-  for (const { state, at } of applied) {
-    if (state?.lease) store.commits.deadlineSet(state.lease.expiresAt - at);
-  }
+}
+
+function told(store: Store, applied: Applied): Applied {
+  store.commits.eventsWritten();
+  const lease = applied.state?.lease;
+  if (lease) store.commits.deadlineSet(lease.expiresAt - applied.at);
   return applied;
 }
 
-/** Records that a lapsed lease expired, unless somebody else just did. */
+/**
+ * Records that a lapsed lease expired, unless somebody else just did.
+ *
+ * @param locked whether to wait for a row that somebody has locked; a sweep must not wait behind one
+ */
 export async function settle(
   store: Store,
   project: string,
   read: Pick<TaskRead, 'state' | 'now' | 'settings'>,
-  options?: ApplyOptions,
+  locked: 'wait' | 'skip' = 'wait',
 ): Promise<boolean> {
   const lapsed = lapsedLease(read.state, read.now);
   if (!lapsed) return false;
   const note = read.state.noteCount > 0 ? await lastNote(store, project, read.state.taskId) : undefined;
-  const applied = await tryApply(store, project, [decideExpiry(read, lapsed, note)], options);
-  return applied.length > 0;
+  const item = { project, change: decideExpiry(read, lapsed, note) };
+  if (locked === 'wait') return (await tryApply(store, item)) !== undefined;
+  const result = await store.applySoon(item);
+  if (result.kind === 'APPLIED') told(store, result);
+  return result.kind === 'APPLIED';
 }

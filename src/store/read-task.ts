@@ -1,10 +1,11 @@
+import type postgres from 'postgres';
 import type { Snapshot } from '../domain/decision.js';
 import type { NamedLease } from '../domain/lease-end.js';
 import type { Settings } from '../domain/settings.js';
 import type { Task } from '../domain/task.js';
 import { enforcementCodes, leaseEndCodes } from './codes.js';
+import type { Sql } from './database.js';
 import type { RememberedRequest, RequestKey } from './requests.js';
-import type { Store } from './store.js';
 import { maybeMicros, micros, type Row, SELECT_STATE, SELECT_TASK, stateOf, taskOf } from './task-row.js';
 
 /** What to read along with a task, in the same statement and so of the same moment. */
@@ -45,56 +46,87 @@ export function settingsOf(row: Row, defaults: Settings): Settings {
   };
 }
 
-/**
- * Reads a task without a lock: step one of every mutation, and all that a refusal costs. Without a task id,
- * the task of the named lease is meant.
- */
-export async function readTask(
-  { database: { sql }, defaults }: Store,
-  project: string,
-  taskId: string | undefined,
-  { leaseId, execution, request }: ReadAlong = {},
-): Promise<ReadResult> {
-  const [row] = await sql<Row[]>`
+/** One task to read: the named one, or else the task of the named lease. */
+export interface ReadItem extends ReadAlong {
+  readonly project: string;
+  readonly taskId?: string | undefined;
+}
+
+/** Reads tasks without a lock: step one of every mutation, and all that a refusal costs. */
+export async function readTasks(
+  sql: Sql,
+  defaults: Settings,
+  items: readonly ReadItem[],
+): Promise<ReadResult[]> {
+  const rows = await sql<Row[]>`
     SELECT holdfast_now() AS now, ${sql.unsafe(SELECT_SETTINGS)},
       ${sql.unsafe(SELECT_STATE)}, ${sql.unsafe(SELECT_TASK)},
       l.id AS l_id, l.task_id AS l_task_id, l.fencing_token AS l_fencing_token, l.principal AS l_principal,
       l."end" AS l_end, x.id AS execution_id, x.ended_at AS execution_ended_at,
       r.ref AS request_ref, encode(r.body_hash, 'hex') AS request_body_hash
-    FROM project p
-    LEFT JOIN lease l ON l.project = p.id AND l.id = ${leaseId ?? null}
-    LEFT JOIN task_state s ON s.project = p.id AND s.task_id = coalesce(${taskId ?? null}, l.task_id)
-    LEFT JOIN task t ON t.project = s.project AND t.id = s.task_id
-    LEFT JOIN execution x ON x.project = p.id AND x.principal = ${execution?.principal ?? null} AND x.id = ${execution?.id ?? null}
-    LEFT JOIN request r ON r.project = p.id AND r.principal = ${request?.principal ?? null}
-      AND r.rpc = ${request?.rpc ?? null} AND r.request_id = ${request?.requestId ?? null}
-    WHERE p.id = ${project}`;
-  if (!row) return { found: undefined, request: undefined };
+    FROM jsonb_to_recordset(${itemsJson(items)}::text::jsonb) AS q(
+      i integer, project text, task_id text, lease_id text, principal text, execution_id text, rpc text, request_id text)
+    ${byKey(sql, sql`SELECT * FROM project WHERE id = q.project`, 'p')}
+    ${byKey(sql, sql`SELECT * FROM lease WHERE project = q.project AND id = q.lease_id`, 'l')}
+    ${byKey(sql, sql`SELECT * FROM task_state WHERE project = q.project AND task_id = coalesce(q.task_id, l.task_id)`, 's')}
+    ${byKey(sql, sql`SELECT * FROM task WHERE project = s.project AND id = s.task_id`, 't')}
+    ${byKey(sql, sql`SELECT * FROM execution WHERE project = q.project AND principal = q.principal AND id = q.execution_id`, 'x')}
+    ${byKey(
+      sql,
+      sql`SELECT * FROM request WHERE project = q.project AND principal = q.principal
+        AND rpc = q.rpc AND request_id = q.request_id`,
+      'r',
+    )}
+    ORDER BY q.i`;
+  return rows.map((row, i) => resultOf(row, defaults, items[i]?.request));
+}
+
+/** A row or none, looked up by its key. OFFSET 0 keeps the planner from scanning a table that is small as yet. */
+function byKey(sql: Sql, lookup: postgres.PendingQuery<postgres.Row[]>, alias: string) {
+  return sql`LEFT JOIN LATERAL (${lookup} OFFSET 0) ${sql.unsafe(alias)} ON true`;
+}
+
+function itemsJson(items: readonly ReadItem[]): string {
+  return JSON.stringify(
+    items.map(({ project, taskId, leaseId, execution, request }, i) => ({
+      i,
+      project,
+      task_id: taskId,
+      lease_id: leaseId,
+      principal: execution?.principal ?? request?.principal,
+      execution_id: execution?.id,
+      rpc: request?.rpc,
+      request_id: request?.requestId,
+    })),
+  );
+}
+
+function resultOf(row: Row, defaults: Settings, request: RequestKey | undefined): ReadResult {
   return {
-    found:
-      row.s_task_id === null
-        ? undefined
-        : {
-            now: micros(row.now),
-            state: stateOf(row),
-            task: taskOf(row),
-            settings: settingsOf(row, defaults),
-            namedLease:
-              row.l_id === null
-                ? undefined
-                : {
-                    id: row.l_id as string,
-                    taskId: row.l_task_id as string,
-                    fencingToken: row.l_fencing_token as bigint,
-                    principal: row.l_principal as string,
-                    end: row.l_end === null ? undefined : leaseEndCodes.name(row.l_end as number),
-                  },
-            execution:
-              row.execution_id === null ? 'UNKNOWN' : row.execution_ended_at === null ? 'RUNNING' : 'ENDED',
-          },
+    found: row.s_task_id === null ? undefined : foundOf(row, defaults),
     request:
       row.request_ref === null
         ? undefined
         : { ref: row.request_ref as string, sameBody: row.request_body_hash === request?.bodyHash },
+  };
+}
+
+function foundOf(row: Row, defaults: Settings): TaskRead {
+  return {
+    now: micros(row.now),
+    state: stateOf(row),
+    task: taskOf(row),
+    settings: settingsOf(row, defaults),
+    namedLease:
+      row.l_id === null
+        ? undefined
+        : {
+            id: row.l_id as string,
+            taskId: row.l_task_id as string,
+            fencingToken: row.l_fencing_token as bigint,
+            principal: row.l_principal as string,
+            end: row.l_end === null ? undefined : leaseEndCodes.name(row.l_end as number),
+          },
+    execution: row.execution_id === null ? 'UNKNOWN' : row.execution_ended_at === null ? 'RUNNING' : 'ENDED',
   };
 }

@@ -4,7 +4,7 @@ import type { Holder } from '../domain/principal.js';
 import { lapsedLease } from '../domain/task-state.js';
 import type { Applied } from './apply.js';
 import { tasksHeldBy } from './leases.js';
-import { settle, tryApply } from './mutate.js';
+import { applyAll, settle } from './mutate.js';
 import type { Store } from './store.js';
 
 const MAX_TRIES = 4;
@@ -26,10 +26,12 @@ export async function renewExecution(
     const changes = reads.flatMap((read) => {
       const { state, now } = read;
       const live = state.lease && !lapsedLease(state, now) ? state.lease : undefined;
-      return live && !renewed.has(state.taskId) ? [renewing(read, live, ttl)] : [];
+      return live && !renewed.has(state.taskId) ? [{ project, change: renewing(read, live, ttl) }] : [];
     });
     if (changes.length === 0) break;
-    for (const applied of await tryApply(store, project, changes)) renewed.set(applied.taskId, applied);
+    for (const applied of await applyAll(store, changes)) {
+      if (applied.state) renewed.set(applied.state.taskId, applied);
+    }
   }
   return [...renewed.values()];
 }

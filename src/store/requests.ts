@@ -19,18 +19,19 @@ export interface RememberedRequest {
 /** How long a request_id is remembered, in microseconds: 24 h. */
 const KEPT_FOR = 24 * 3600 * 1_000_000;
 
+/** The columns of a remembered request, for a statement that takes them as JSON. */
+export function requestRow(request: RequestKey & { readonly ref: string }) {
+  return {
+    principal: request.principal,
+    rpc: request.rpc,
+    request_id: request.requestId,
+    body_hash: request.bodyHash,
+    ref: request.ref,
+  };
+}
+
 export function requestJson(request: (RequestKey & { readonly ref: string }) | undefined): string {
-  return JSON.stringify(
-    request
-      ? {
-          principal: request.principal,
-          rpc: request.rpc,
-          request_id: request.requestId,
-          body_hash: request.bodyHash,
-          ref: request.ref,
-        }
-      : {},
-  );
+  return JSON.stringify(request ? requestRow(request) : {});
 }
 
 export async function findRequest(

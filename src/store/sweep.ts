@@ -12,9 +12,6 @@ export interface Swept {
   readonly due: number;
 }
 
-/** How many expiries are recorded at once, each in its own statement. */
-const AT_ONCE = 8;
-
 /**
  * Records the expiry of leases whose deadline has passed, oldest first. Rows that somebody has locked are
  * left for the next sweep; rows that turn out renewed are looked at again at their new deadline.
@@ -35,16 +32,13 @@ export async function sweep(store: Store, batch: number): Promise<Swept> {
     FROM clock, task_state s JOIN project p ON p.id = s.project
     WHERE s.sweep_at <= clock.t AND s.expires_at <= clock.t
     ORDER BY s.sweep_at LIMIT ${batch}`;
-  let expired = 0;
-  const queue = rows.values();
-  const recordAll = async () => {
-    for (const row of queue) {
+  const settled = await Promise.all(
+    rows.map((row) => {
       const read = { now: micros(row.now), state: stateOf(row), settings: settingsOf(row, store.defaults) };
-      if (await settle(store, row.project as string, read, { skipLocked: true })) expired++;
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, recordAll));
-  return { expired, due: rows.length };
+      return settle(store, row.project as string, read, 'skip');
+    }),
+  );
+  return { expired: settled.filter((recorded) => recorded).length, due: rows.length };
 }
 
 /** How long until the next deadline that a sweep has to look at; undefined when no lease is out. */

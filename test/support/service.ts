@@ -16,7 +16,7 @@ import { routes } from '../../src/rpc/routes.js';
 import { createHoldfastServer } from '../../src/server.js';
 import { startService } from '../../src/service.js';
 import { openDatabase } from '../../src/store/database.js';
-import type { Store } from '../../src/store/store.js';
+import { createStore } from '../../src/store/store.js';
 import { createToken } from '../../src/store/tokens.js';
 import { createTestDatabase } from './postgres.js';
 
@@ -128,7 +128,7 @@ async function startWhole(parts: Parts): Promise<RunningServer> {
 /** The same server and services, but nothing that acts by itself except the sequencer. */
 async function startQuiet({ databaseUrl, defaults, log, poolSize }: Parts): Promise<RunningServer> {
   const database = openDatabase({ url: databaseUrl, poolSize });
-  const store: Store = { database, defaults, commits: { eventsWritten() {}, deadlineSet() {} } };
+  const store = createStore(database, defaults, { eventsWritten() {}, deadlineSet() {} });
   const sequencer = createSequencer(store, (job, err) => log.error({ job, err }));
   const server = createHoldfastServer({
     routes: routes({ store, sequencer }),
@@ -157,7 +157,7 @@ async function makeOwner(databaseUrl: string, defaults: Settings): Promise<strin
   const database = openDatabase({ url: databaseUrl, poolSize: 1 });
   const secret = newSecret();
   try {
-    const store: Store = { database, defaults, commits: { eventsWritten() {}, deadlineSet() {} } };
+    const store = createStore(database, defaults, { eventsWritten() {}, deadlineSet() {} });
     await createToken(
       store,
       'default',
