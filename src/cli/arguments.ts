@@ -20,8 +20,9 @@ export function integer(min: number, max = 2 ** 31 - 1): (text: string) => numbe
 
 /** Reads a fencing token. */
 export function fencingToken(text: string): bigint {
-  if (!/^[1-9]\d{0,18}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
-  return BigInt(text);
+  const token = /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+  if (token < 1n || token >= 2n ** 63n) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return token;
 }
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

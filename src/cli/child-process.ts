@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How a child ended: its exit code, 128 + the signal's number when a signal ended it. */
-export type ExitStatus = number;
+type ExitStatus = number;
 
 const KILL_AFTER_MS = 5_000;
 

@@ -24,9 +24,10 @@ export async function guardedWrite(
   options: GuardedOptions,
   also?: LeaseState,
 ) {
+  const given = givenProof(options);
   const id = await taskId(session, reference);
   const executionId = await session.writer();
-  const proof = givenProof(options) ?? (await ownProof(session, id, also));
+  const proof = given ?? (await ownProof(session, id, also));
   return {
     project: session.project,
     taskId: id,

@@ -17,7 +17,7 @@ export interface ChecklistItem {
 }
 
 /** The items that stand directly under one heading. */
-export interface ChecklistSection {
+interface ChecklistSection {
   /** The heading's line; without one, the first item's. */
   line: number;
   /** The headings that it stands under, outermost first; none at the top of a file. */

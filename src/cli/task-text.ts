@@ -12,7 +12,7 @@ export function holderText(holder: Holder | undefined): string {
 }
 
 /** How a task stands, in a word. */
-export function statusText(task: Task): string {
+function statusText(task: Task): string {
   const blocked = task.status === TaskStatus.OPEN && task.unmetDependencies > 0;
   return blocked ? 'BLOCKED' : TaskStatus[task.status];
 }

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
 /** Node fires timers longer than this after 1 ms, so none may be. In milliseconds. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * One moment, read from two clocks, in milliseconds. The monotonic clock is never set, but on Linux it stands
