@@ -1,6 +1,6 @@
 import { type ContentChange, type NoteDraft, whileLive } from './change.js';
 import type { Decision, Snapshot } from './decision.js';
-import { type FieldChange, MAX_CHANGE_TEXT } from './event.js';
+import { cutText, type FieldChange } from './event.js';
 import type { Caller } from './principal.js';
 import type { TaskState } from './task-state.js';
 import { actorOf, type GuardedRequest, guarded } from './write.js';
@@ -14,10 +14,8 @@ export interface Content {
   readonly assignee: string;
 }
 
-const asText = (value: string | number | readonly string[]): string => {
-  const text = typeof value === 'object' ? value.join(', ') : String(value);
-  return text.length > MAX_CHANGE_TEXT ? `${text.slice(0, MAX_CHANGE_TEXT - 1)}…` : text;
-};
+const asText = (value: string | number | readonly string[]): string =>
+  cutText(typeof value === 'object' ? value.join(', ') : String(value));
 
 /** What differs between the content and the wanted one, field by field, for the history. */
 export function differences(before: Content, wanted: ContentChange): FieldChange[] {

@@ -32,7 +32,13 @@ export interface FieldChange {
   readonly after: string;
 }
 
-export const MAX_CHANGE_TEXT = 1024;
+const MAX_CHANGE_TEXT = 1024;
+
+/** A text as an event tells it. Never cut inside a character: Postgres takes no half of one. */
+export function cutText(text: string): string {
+  if (text.length <= MAX_CHANGE_TEXT) return text;
+  return `${text.slice(0, MAX_CHANGE_TEXT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
 
 export interface LeaseGrantedPayload {
   readonly holder: Holder;

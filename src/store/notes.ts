@@ -1,6 +1,6 @@
 import { and, desc, eq } from 'drizzle-orm';
 import type { NoteDraft } from '../domain/change.js';
-import { MAX_CHANGE_TEXT } from '../domain/event.js';
+import { cutText } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import { note } from './schema.js';
 import type { Store } from './store.js';
@@ -40,7 +40,7 @@ export async function findNote(
 /** The newest note, cut to what an event tells of it. */
 export async function lastNote(store: Store, project: string, taskId: string): Promise<string | undefined> {
   const [newest] = await newestNotes(store, project, taskId, 1);
-  return newest?.text.slice(0, MAX_CHANGE_TEXT);
+  return newest && cutText(newest.text);
 }
 
 function noteOf(row: typeof note.$inferSelect): Note {
