@@ -85,7 +85,7 @@ function audit(
       ...(request.proof && { proofToken: request.proof.fencingToken.toString() }),
       ...(kind === 'WRITE_OVERRIDDEN' &&
         request.overrideReason && { overrideReason: request.overrideReason }),
-      ...(kind === 'WRITE_REJECTED' && request.keep !== undefined && { keptResult: request.keep }),
+      ...(kind === 'WRITE_REJECTED' && request.keep && { keptResult: request.keep }),
     },
     // Each override is an act of its own; a runaway agent's faults are counted instead of listed.
     ...(kind !== 'WRITE_OVERRIDDEN' && {
