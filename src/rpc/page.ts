@@ -38,17 +38,22 @@ export function pageOf(request: PagedRequest, project: string, defaultSize = DEF
 
 function cursorIn(token: string, binding: string): string {
   const decoded = Buffer.from(token, 'base64url').toString();
-  if (!decoded.startsWith(binding) || decoded.length === binding.length) {
+  // A cursor is text for the database, which takes no NUL.
+  if (!decoded.startsWith(binding) || decoded.length === binding.length || decoded.includes('\0')) {
     throw invalidArgument('page_token', 'is not the next_page_token of a request with this filter');
   }
   return decoded.slice(binding.length);
 }
 
-/** A cursor that is a number, as its maker wrote it. */
-export function numberCursor(page: Page): bigint | undefined {
+/** The largest value of Postgres's `integer`. */
+export const LAST_INTEGER = 2n ** 31n - 1n;
+
+/** A cursor that is a number, as its maker wrote it: no larger than its column can hold. */
+export function numberCursor(page: Page, last: bigint = BigInt(Number.MAX_SAFE_INTEGER)): bigint | undefined {
   if (page.after === undefined) return undefined;
-  if (!/^\d{1,18}$/.test(page.after)) throw invalidArgument('page_token', 'is damaged');
-  return BigInt(page.after);
+  const number = /^\d{1,19}$/.test(page.after) ? BigInt(page.after) : undefined;
+  if (number === undefined || number > last) throw invalidArgument('page_token', 'is damaged');
+  return number;
 }
 
 /** The rows of one page and the token for the next: ask the database for one row more than the page has. */

@@ -8,7 +8,7 @@ import { type Call, earlier } from './call.js';
 import { taskMessage } from './encode/task.js';
 import { timestamp } from './encode/time.js';
 import { newId } from './ids.js';
-import { cut, numberCursor, pageOf } from './page.js';
+import { cut, LAST_INTEGER, numberCursor, pageOf } from './page.js';
 import { invalidArgument } from './problems.js';
 
 type Functions = ServiceFunctions<typeof TaskService.method>;
@@ -76,7 +76,7 @@ const getPlan: Functions['getPlan'] = async (api, call, request) => {
     api.store,
     call.project,
     plan.id,
-    Number(numberCursor(page) ?? 0),
+    Number(numberCursor(page, LAST_INTEGER) ?? 0),
     page.size + 1,
   );
   const { rows, nextPageToken } = cut(page, steps, ({ task }) => String(task.planOrder));
