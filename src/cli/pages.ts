@@ -31,5 +31,5 @@ export async function readPages<Answer extends { nextPageToken: string }, Row>(
 
 /** Says that there is more than `limit` let through. */
 export function noteMore({ out }: Session, answer: { nextPageToken: string }, limit: number): void {
-  if (answer.nextPageToken !== '') out.note(`There are more; --limit ${limit * 10} shows them.`);
+  if (answer.nextPageToken !== '') out.note(`There are more than ${limit}; see --limit.`);
 }
