@@ -78,9 +78,10 @@ export async function apply(
         WHERE x.project = c.project AND x.principal = c.principal AND x.id = c.execution_id AND x.ended_at IS NULL
         FOR SHARE ${skip}) x
     ), clock AS MATERIALIZED (
-      -- The aggregate consumes every lock before the clock is read.
-      SELECT holdfast_now() AS t
-      FROM (SELECT count(*) FROM (SELECT 1 FROM locked UNION ALL SELECT 1 FROM running) l) after_locks
+      -- The count consumes every lock before the clock is read. It must be in the output: an aggregate that
+      -- nobody uses is planned away, and the clock would be read before the wait.
+      SELECT holdfast_now() AS t, after_locks.n
+      FROM (SELECT count(*) AS n FROM (SELECT 1 FROM locked UNION ALL SELECT 1 FROM running) l) after_locks
     ), go AS MATERIALIZED (
       SELECT c.*, clock.t,
         l.lease_id AS was_lease_id, l.expires_at AS was_expires_at, l.attempt AS was_attempt,
@@ -113,7 +114,6 @@ export async function apply(
         execution_id = CASE go.op WHEN 'grant' THEN go.execution_id WHEN 'end' THEN NULL ELSE s.execution_id END,
         granted_at = CASE go.op WHEN 'grant' THEN go.t WHEN 'end' THEN NULL ELSE s.granted_at END,
         expires_at = CASE WHEN go.op IN ('grant', 'renew') THEN go.expires_at WHEN go.op = 'end' THEN NULL ELSE s.expires_at END,
-        sweep_at = CASE go.op WHEN 'grant' THEN go.expires_at WHEN 'end' THEN NULL ELSE s.sweep_at END,
         ttl = CASE WHEN go.op IN ('grant', 'renew') THEN go.ttl WHEN go.op = 'end' THEN NULL ELSE s.ttl END,
         aged_from = CASE go.op WHEN 'grant' THEN go.aged_from ELSE s.aged_from END,
         prev_lease_id = CASE go.op WHEN 'end' THEN s.lease_id ELSE s.prev_lease_id END,
@@ -148,8 +148,8 @@ export async function apply(
     ${part(
       ops.has('grant'),
       () => sql`, granted AS (
-      INSERT INTO lease (project, id, task_id, fencing_token, principal, execution_id, attempt, granted_at, ttl)
-      SELECT project, lease_id, task_id, fencing_token, principal, execution_id, was_attempt + 1, t, ttl
+      INSERT INTO lease (project, id, task_id, fencing_token, principal, execution_id, attempt, granted_at, ttl, sweep_at)
+      SELECT project, lease_id, task_id, fencing_token, principal, execution_id, was_attempt + 1, t, ttl, expires_at
       FROM go WHERE op = 'grant'
     )`,
     )}

@@ -36,9 +36,10 @@ export async function markEnded(
       INSERT INTO event (project, kind, at, actor, actor_kind, execution_id, payload)
       SELECT ${project}, 24, ended_at, ${holder.principal}, ${kindCodes.code(caller.kind)}, ${holder.executionId},
         jsonb_build_object('leasesReleased', (
-          SELECT count(*) FROM task_state
-          WHERE project = ${project} AND principal = ${holder.principal}
-            AND execution_id = ${holder.executionId} AND lease_id IS NOT NULL AND expires_at > ended_at))
+          SELECT count(*) FROM lease l
+          JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
+          WHERE l.project = ${project} AND l.principal = ${holder.principal}
+            AND l.execution_id = ${holder.executionId} AND l."end" IS NULL AND s.expires_at > ended.ended_at))
       FROM ended
     )
     SELECT ended_at FROM ended`;

@@ -91,12 +91,12 @@ export async function listLiveLeases(
   return readOf(
     await sql<Row[]>`
       SELECT clock.now, ${sql.unsafe(SELECT_LEASE)}
-      FROM (SELECT holdfast_now() AS now) clock, task_state s
-      JOIN lease l ON l.project = s.project AND l.id = s.lease_id
-      WHERE s.project = ${project} AND s.lease_id IS NOT NULL AND s.expires_at > clock.now AND s.task_id > ${after}
-        ${principal === undefined ? sql`` : sql`AND s.principal = ${principal}`}
-        ${executionId === undefined ? sql`` : sql`AND s.execution_id = ${executionId}`}
-      ORDER BY s.task_id LIMIT ${limit}`,
+      FROM (SELECT holdfast_now() AS now) clock, lease l
+      JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
+      WHERE l.project = ${project} AND l."end" IS NULL AND s.expires_at > clock.now AND l.task_id > ${after}
+        ${principal === undefined ? sql`` : sql`AND l.principal = ${principal}`}
+        ${executionId === undefined ? sql`` : sql`AND l.execution_id = ${executionId}`}
+      ORDER BY l.task_id LIMIT ${limit}`,
   );
 }
 
@@ -108,9 +108,10 @@ export async function tasksHeldBy(
 ): Promise<Pick<TaskRead, 'now' | 'state' | 'settings'>[]> {
   const rows = await sql<Row[]>`
     SELECT holdfast_now() AS now, ${sql.unsafe(SELECT_SETTINGS)}, ${sql.unsafe(SELECT_STATE)}
-    FROM project p JOIN task_state s ON s.project = p.id
-    WHERE p.id = ${project} AND s.principal = ${principal} AND s.execution_id = ${executionId}
-      AND s.lease_id IS NOT NULL
+    FROM project p
+    JOIN lease l ON l.project = p.id
+    JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
+    WHERE p.id = ${project} AND l.principal = ${principal} AND l.execution_id = ${executionId} AND l."end" IS NULL
     ORDER BY s.task_id`;
   return rows.map((row) => ({
     now: micros(row.now),

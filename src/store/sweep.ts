@@ -20,18 +20,21 @@ export async function sweep(store: Store, batch: number): Promise<Swept> {
   const { sql } = store.database;
   await sql`
     WITH clock AS MATERIALIZED (SELECT holdfast_now() AS t), renewed AS MATERIALIZED (
-      SELECT s.project, s.task_id, s.expires_at FROM task_state s, clock
-      WHERE s.sweep_at <= clock.t AND s.expires_at > clock.t
-      ORDER BY s.project, s.task_id LIMIT ${batch} FOR UPDATE OF s SKIP LOCKED
+      SELECT l.project, l.id, s.expires_at
+      FROM clock, lease l JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
+      WHERE l."end" IS NULL AND l.sweep_at <= clock.t AND s.expires_at > clock.t
+      ORDER BY l.project, l.id LIMIT ${batch} FOR UPDATE OF l SKIP LOCKED
     )
-    UPDATE task_state s SET sweep_at = renewed.expires_at FROM renewed
-    WHERE s.project = renewed.project AND s.task_id = renewed.task_id AND s.lease_id IS NOT NULL`;
+    UPDATE lease l SET sweep_at = renewed.expires_at FROM renewed
+    WHERE l.project = renewed.project AND l.id = renewed.id AND l."end" IS NULL`;
   const rows = await sql<Row[]>`
     WITH clock AS MATERIALIZED (SELECT holdfast_now() AS t)
     SELECT clock.t AS now, s.project, ${sql.unsafe(SELECT_SETTINGS)}, ${sql.unsafe(SELECT_STATE)}
-    FROM clock, task_state s JOIN project p ON p.id = s.project
-    WHERE s.sweep_at <= clock.t AND s.expires_at <= clock.t
-    ORDER BY s.sweep_at LIMIT ${batch}`;
+    FROM clock, lease l
+    JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
+    JOIN project p ON p.id = l.project
+    WHERE l."end" IS NULL AND l.sweep_at <= clock.t AND s.expires_at <= clock.t
+    ORDER BY l.sweep_at LIMIT ${batch}`;
   const settled = await Promise.all(
     rows.map((row) => {
       const read = { now: micros(row.now), state: stateOf(row), settings: settingsOf(row, store.defaults) };
@@ -44,6 +47,6 @@ export async function sweep(store: Store, batch: number): Promise<Swept> {
 /** How long until the next deadline that a sweep has to look at; undefined when no lease is out. */
 export async function untilNextSweep({ database: { sql } }: Store): Promise<Micros | undefined> {
   const [row] = await sql<Row[]>`
-    SELECT (SELECT min(sweep_at) FROM task_state WHERE sweep_at IS NOT NULL) - holdfast_now() AS wait`;
+    SELECT (SELECT min(sweep_at) FROM lease WHERE "end" IS NULL) - holdfast_now() AS wait`;
   return row?.wait === null || row?.wait === undefined ? undefined : Math.max(0, micros(row.wait));
 }

@@ -45,6 +45,7 @@ CREATE TABLE "lease" (
 	"attempt" integer NOT NULL,
 	"granted_at" bigint NOT NULL,
 	"ttl" bigint NOT NULL,
+	"sweep_at" bigint NOT NULL,
 	"end" smallint,
 	"ended_at" bigint,
 	"expires_at" bigint,
@@ -147,7 +148,6 @@ CREATE TABLE "task_state" (
 	"execution_id" text,
 	"granted_at" bigint,
 	"expires_at" bigint,
-	"sweep_at" bigint,
 	"ttl" bigint,
 	"aged_from" bigint,
 	"prev_lease_id" text,
@@ -181,9 +181,10 @@ CREATE UNIQUE INDEX "event_position" ON "event" USING btree ("project","position
 CREATE INDEX "event_pending" ON "event" USING btree ("id") WHERE "event"."position" IS NULL;--> statement-breakpoint
 CREATE INDEX "event_task" ON "event" USING btree ("project","task_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "event_once" ON "event" USING btree ("project","once_key") WHERE "event"."once_key" IS NOT NULL;--> statement-breakpoint
-CREATE UNIQUE INDEX "event_lease_grant" ON "event" USING btree ("project","task_id","fencing_token") WHERE "event"."kind" IN (15, 16);--> statement-breakpoint
 CREATE UNIQUE INDEX "event_lease_end" ON "event" USING btree ("project","task_id","fencing_token") WHERE "event"."kind" IN (17, 18, 19);--> statement-breakpoint
 CREATE UNIQUE INDEX "lease_token" ON "lease" USING btree ("project","task_id","fencing_token");--> statement-breakpoint
+CREATE INDEX "lease_sweep" ON "lease" USING btree ("sweep_at") WHERE "lease"."end" IS NULL;--> statement-breakpoint
+CREATE INDEX "lease_holder" ON "lease" USING btree ("project","principal","execution_id") WHERE "lease"."end" IS NULL;--> statement-breakpoint
 CREATE INDEX "lease_lost" ON "lease" USING btree ("project","principal","execution_id","ended_at") WHERE "lease"."end" IN (4, 5);--> statement-breakpoint
 CREATE UNIQUE INDEX "note_id" ON "note" USING btree ("project","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "plan_external_key" ON "plan" USING btree ("project","external_key") WHERE "plan"."external_key" IS NOT NULL;--> statement-breakpoint
@@ -191,6 +192,4 @@ CREATE INDEX "request_age" ON "request" USING btree ("created_at");--> statement
 CREATE UNIQUE INDEX "task_seq" ON "task" USING btree ("project","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "task_external_key" ON "task" USING btree ("project","external_key") WHERE "task"."external_key" IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "task_plan" ON "task" USING btree ("project","plan_id","plan_order") WHERE "task"."plan_id" IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "task_state_sweep" ON "task_state" USING btree ("sweep_at") WHERE "task_state"."sweep_at" IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "task_state_holder" ON "task_state" USING btree ("project","principal","execution_id","task_id") WHERE "task_state"."lease_id" IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "token_hash" ON "token" USING btree ("hash");
