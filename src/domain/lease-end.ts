@@ -161,17 +161,13 @@ export function decideRelease(
 }
 
 /** Force-release: an admin takes a live lease away, with a reason. */
-export function decideForceRelease(
-  { state }: Snapshot,
-  caller: Caller,
-  reason: string,
-): Decision<CurrentLease> {
+export function decideForceRelease({ state }: Snapshot, caller: Caller, reason: string): Decision<'REVOKED'> {
   const lease = state.lease;
   if (!lease) {
     return { problem: { kind: 'FAILED_PRECONDITION', message: 'Nobody holds a live lease on this task.' } };
   }
   return {
-    answer: lease,
+    answer: 'REVOKED',
     change: {
       taskId: state.taskId,
       expect: { leaseVersion: state.leaseVersion, depsVersion: state.depsVersion },

@@ -1,3 +1,4 @@
+import type { LeaseChange } from './change.js';
 import type { Micros } from './instant.js';
 import type { Holder } from './principal.js';
 import type { LeaseEnd, TaskState } from './task-state.js';
@@ -39,4 +40,14 @@ export function currentLeaseOf(state: TaskState): Lease | undefined {
       endReason: undefined,
     }
   );
+}
+
+/** A lease that a change has just ended. */
+export function endedLeaseOf(
+  before: TaskState,
+  end: Extract<LeaseChange, { op: 'end' }>,
+  at: Micros,
+): Lease | undefined {
+  const lease = currentLeaseOf(before);
+  return lease && { ...lease, end: end.end, endedAt: at, endedBy: end.by, endReason: end.reason };
 }

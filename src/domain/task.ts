@@ -1,3 +1,4 @@
+import type { Change } from './change.js';
 import type { Content } from './content.js';
 import type { Micros } from './instant.js';
 
@@ -18,4 +19,15 @@ export interface Task extends Content {
   readonly updatedAt: Micros;
   readonly closedAt: Micros | undefined;
   readonly closedBy: string | undefined;
+}
+
+/** A task's content after a change that was applied at an instant. */
+export function taskAfter(task: Task, { content, closing }: Change, at: Micros): Task {
+  return {
+    ...task,
+    ...content,
+    ...(content && { updatedAt: at }),
+    ...(closing === 'reopened' && { result: '', closedAt: undefined, closedBy: undefined }),
+    ...(typeof closing === 'object' && { result: closing.result ?? '', closedAt: at, closedBy: closing.by }),
+  };
 }

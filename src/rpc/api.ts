@@ -43,8 +43,11 @@ export function fail(problem: Problem): never {
   throw new ProblemError(problem);
 }
 
+/** A mutation that was done. */
+export type Done<Answer> = Extract<Outcome<Answer>, { kind: 'DONE' }>;
+
 /** The outcome of a mutation that is not remembered under a request id, or the problem as an error. */
-export function done<Answer>(outcome: Outcome<Answer>): Extract<Outcome<Answer>, { kind: 'DONE' }> {
+export function done<Answer>(outcome: Outcome<Answer>): Done<Answer> {
   if (outcome.kind === 'PROBLEM') fail(outcome.problem);
   if (outcome.kind === 'REPEATED') throw new Error('a request without an id was remembered');
   return outcome;
@@ -53,7 +56,7 @@ export function done<Answer>(outcome: Outcome<Answer>): Extract<Outcome<Answer>,
 /** The outcome, or what an earlier application of the same request made. */
 export function doneOrRef<Answer>(
   outcome: Outcome<Answer>,
-): Extract<Outcome<Answer>, { kind: 'DONE' }> | { kind: 'REPEATED'; ref: string } {
+): Done<Answer> | { kind: 'REPEATED'; ref: string } {
   if (outcome.kind === 'PROBLEM') fail(outcome.problem);
   return outcome.kind === 'REPEATED' ? { kind: 'REPEATED', ref: repeated(outcome.request) } : outcome;
 }

@@ -5,7 +5,7 @@ import { rejection } from '../domain/advice.js';
 import type { NoteDraft } from '../domain/change.js';
 import { judge } from '../domain/guard.js';
 import type { Micros } from '../domain/instant.js';
-import { currentLeaseOf, type Lease } from '../domain/lease.js';
+import { currentLeaseOf, endedLeaseOf, type Lease } from '../domain/lease.js';
 import { decideForceRelease, decideRelease, decideRenew } from '../domain/lease-end.js';
 import { canonicalPrincipal } from '../domain/principal.js';
 import { noSuchTask } from '../domain/problem.js';
@@ -15,9 +15,9 @@ import { findLease, listLiveLeases, lostLeases } from '../store/leases.js';
 import { mutate } from '../store/mutate.js';
 import { renewExecution } from '../store/renew-execution.js';
 import { findTask } from '../store/tasks.js';
-import { type Api, done, doneOrRef, fail, type ServiceFunctions } from './api.js';
+import { type Api, type Done, done, doneOrRef, fail, type ServiceFunctions } from './api.js';
 import type { Call } from './call.js';
-import { leaseMessage, rejectionMessage } from './encode/lease.js';
+import { leaseMessage, type Reader, rejectionMessage } from './encode/lease.js';
 import { duration, microsOf } from './encode/time.js';
 import { endedRefusal, grantMessage, refusalMessage } from './grant.js';
 import { newId, newLeaseId } from './ids.js';
@@ -59,7 +59,7 @@ const acquireLease: Functions['acquireLease'] = async (api, call, request) => {
     }),
   );
   if (outcome.kind === 'REPEATED') return { outcome: await repeatedGrant(api, call.project, outcome.ref) };
-  const { answer, read, applied } = outcome;
+  const { answer, read, done: applied } = outcome;
   if (answer.kind !== 'GRANTED') return { outcome: { case: 'refusal', value: refusalMessage(answer) } };
   const state = applied?.state ?? read.state;
   const value = await grantMessage(api.store, call.project, {
@@ -87,7 +87,7 @@ async function repeatedGrant({ store }: Api, project: string, leaseId: string) {
 }
 
 const renewLease: Functions['renewLease'] = async ({ store }, call, request) => {
-  const { read, applied } = done(
+  const { read, done: applied } = done(
     await mutate(store, {
       project: call.project,
       along: { leaseId: request.leaseId },
@@ -117,8 +117,16 @@ const renewExecutionLeases: Functions['renewExecution'] = async ({ store }, call
   };
 };
 
+/** The lease that a mutation has just ended. */
+function endedBy({ read, done }: Pick<Done<unknown>, 'read' | 'done'>, reader: Reader) {
+  const end = done?.change.lease;
+  const lease = end?.op === 'end' && done ? endedLeaseOf(read.state, end, done.at) : undefined;
+  if (!lease || !done) throw new Error('a mutation that ends a lease ended none');
+  return leaseMessage(lease, done.at, reader);
+}
+
 const releaseLease: Functions['releaseLease'] = async ({ store }, call, request) => {
-  const { answer } = done(
+  const { answer, ...outcome } = done(
     await mutate(store, {
       project: call.project,
       along: { leaseId: request.leaseId },
@@ -129,11 +137,9 @@ const releaseLease: Functions['releaseLease'] = async ({ store }, call, request)
         }),
     }),
   );
+  if (answer === 'RELEASED') return { lease: endedBy(outcome, 'HOLDER') };
   const found = await findLease(store, call.project, { leaseId: request.leaseId });
-  return {
-    ...(found && { lease: leaseMessage(found.lease, found.now, 'HOLDER') }),
-    alreadyEnded: answer === 'ALREADY_ENDED',
-  };
+  return { ...(found && { lease: leaseMessage(found.lease, found.now, 'HOLDER') }), alreadyEnded: true };
 };
 
 const endExecutionAndLeases: Functions['endExecution'] = async ({ store }, call, request) => {
@@ -147,15 +153,14 @@ const endExecutionAndLeases: Functions['endExecution'] = async ({ store }, call,
 };
 
 const forceReleaseLease: Functions['forceReleaseLease'] = async ({ store }, call, request) => {
-  const { answer } = done(
+  const outcome = done(
     await mutate(store, {
       project: call.project,
       taskId: request.taskId,
       decide: (read) => decideForceRelease(read, call.caller, request.reason),
     }),
   );
-  const found = await findLease(store, call.project, { leaseId: answer.id });
-  return { ...(found && { lease: leaseMessage(found.lease, found.now, 'OTHERS') }) };
+  return { lease: endedBy(outcome, 'OTHERS') };
 };
 
 const checkLease: Functions['checkLease'] = async ({ store }, call, request) => {

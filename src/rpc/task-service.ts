@@ -4,6 +4,7 @@ import { decideNote, decideUpdate } from '../domain/content.js';
 import type { Decision } from '../domain/decision.js';
 import { canonicalPrincipal } from '../domain/principal.js';
 import { noSuchTask } from '../domain/problem.js';
+import { taskAfter } from '../domain/task.js';
 import type { TaskStatus as StatusName } from '../domain/task-state.js';
 import {
   decideComplete,
@@ -18,7 +19,7 @@ import { mutate } from '../store/mutate.js';
 import { findNote, newestNotes } from '../store/notes.js';
 import type { TaskRead } from '../store/read-task.js';
 import { createTask, findTask, listTasks, type TaskWithState } from '../store/tasks.js';
-import { type Api, done, doneOrRef, fail, type ServiceFunctions } from './api.js';
+import { type Api, type Done, done, doneOrRef, fail, type ServiceFunctions } from './api.js';
 import { type Call, earlier } from './call.js';
 import { noteMessage, taskMessage } from './encode/task.js';
 import { newId } from './ids.js';
@@ -143,16 +144,16 @@ async function write<Answer>(
   });
 }
 
-/** The task after a mutation. Its content is read again only if the mutation touched it. */
-async function taskAfter(
-  { store }: Api,
-  call: Call,
-  outcome: Extract<Awaited<ReturnType<typeof write>>, { kind: 'DONE' }>,
-) {
-  const { read } = outcome;
-  return outcome.applied
-    ? currentTask(store, call, read.state.taskId)
-    : taskMessage(read.task, read.state, read.now);
+/**
+ * The task as a mutation left it. Only if somebody else changed its content meanwhile is it read again: text
+ * and etag of one answer belong together.
+ */
+async function afterwards({ store }: Api, call: Call, { read, done }: Pick<Done<unknown>, 'read' | 'done'>) {
+  if (!done?.state) return taskMessage(read.task, read.state, read.now);
+  const expected = read.state.contentVersion + (done.change.content ? 1n : 0n);
+  return done.state.contentVersion === expected
+    ? taskMessage(taskAfter(read.task, done.change, done.at), done.state, done.at)
+    : currentTask(store, call, read.state.taskId);
 }
 
 const UPDATABLE = ['title', 'body', 'priority', 'labels', 'assignee'] as const;
@@ -180,7 +181,7 @@ const updateTask: Functions['updateTask'] = async (api, call, request) => {
       decideUpdate(read, call.caller, guard, read.task, wanted, request.etag || undefined),
     ),
   );
-  return { task: await taskAfter(api, call, outcome) };
+  return { task: await afterwards(api, call, outcome) };
 };
 
 function isPresent(request: UpdateTaskRequest, field: (typeof UPDATABLE)[number]): boolean {
@@ -210,7 +211,7 @@ const completeTask: Functions['completeTask'] = async (api, call, request) => {
     ),
   );
   if (outcome.kind === 'REPEATED') return { task: await currentTask(api.store, call, outcome.ref) };
-  return { task: await taskAfter(api, call, outcome) };
+  return { task: await afterwards(api, call, outcome) };
 };
 
 const dropTask: Functions['dropTask'] = async (api, call, request) => {
@@ -219,7 +220,7 @@ const dropTask: Functions['dropTask'] = async (api, call, request) => {
       decideDrop(read, call.caller, guard, request.reason),
     ),
   );
-  return { task: await taskAfter(api, call, outcome) };
+  return { task: await afterwards(api, call, outcome) };
 };
 
 const reopenTask: Functions['reopenTask'] = async (api, call, request) => {
@@ -228,7 +229,7 @@ const reopenTask: Functions['reopenTask'] = async (api, call, request) => {
       decideReopen(read, call.caller, guard, request.reason),
     ),
   );
-  return { task: await taskAfter(api, call, outcome) };
+  return { task: await afterwards(api, call, outcome) };
 };
 
 const requeueTask: Functions['requeueTask'] = async (api, call, request) => {
@@ -239,7 +240,7 @@ const requeueTask: Functions['requeueTask'] = async (api, call, request) => {
       decide: (read) => decideRequeue(read, call.caller, request.reason),
     }),
   );
-  return { task: await taskAfter(api, call, outcome) };
+  return { task: await afterwards(api, call, outcome) };
 };
 
 const deleteTask: Functions['deleteTask'] = async (api, call, request) => {

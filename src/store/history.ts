@@ -43,8 +43,6 @@ export async function listHistory(
   after: bigint | undefined,
   limit: number,
 ): Promise<HistoryEvent[]> {
-  // Per task, ids and positions rise together; the index for a task's history is by id.
-  const order = taskId === undefined ? sql`position` : sql`id`;
   const rows = await sql<Row[]>`
     SELECT * FROM event
     WHERE project = ${project} AND position IS NOT NULL
@@ -55,7 +53,7 @@ export async function listHistory(
       ${since === undefined ? sql`` : sql`AND at >= ${since}`}
       ${until === undefined ? sql`` : sql`AND at < ${until}`}
       ${after === undefined ? sql`` : newestFirst ? sql`AND position < ${after}` : sql`AND position > ${after}`}
-    ORDER BY ${order} ${newestFirst ? sql`DESC` : sql`ASC`} LIMIT ${limit}`;
+    ORDER BY position ${newestFirst ? sql`DESC` : sql`ASC`} LIMIT ${limit}`;
   return rows.map(eventOf);
 }
 

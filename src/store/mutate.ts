@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Change } from '../domain/change.js';
 import type { Decision } from '../domain/decision.js';
 import { decideExpiry } from '../domain/lease-end.js';
 import { noSuchLease, noSuchTask, type Problem } from '../domain/problem.js';
@@ -14,11 +15,16 @@ import type { Store } from './store.js';
 
 /** How a mutation ended. */
 export type Outcome<Answer> =
-  /** As decided; `applied` tells the row after the change, when there was one. */
-  | { readonly kind: 'DONE'; readonly answer: Answer; readonly read: TaskRead; readonly applied?: Applied }
+  /** As decided, and applied if there was something to change. */
+  | { readonly kind: 'DONE'; readonly answer: Answer; readonly read: TaskRead; readonly done?: AppliedChange }
   /** This request was applied before: `ref` names what came of it. */
   | { readonly kind: 'REPEATED'; readonly request: RememberedRequest }
   | { readonly kind: 'PROBLEM'; readonly problem: Problem };
+
+/** A change, and the row after it. */
+export interface AppliedChange extends Applied {
+  readonly change: Change;
+}
 
 export interface Mutation<Answer> {
   readonly project: string;
@@ -67,7 +73,9 @@ export async function mutate<Answer>(store: Store, mutation: Mutation<Answer>): 
     }
     const remember = request && ref !== undefined ? { ...request, ref } : undefined;
     const applied = await tryApply(store, { project, change, request: remember });
-    if (applied) return { kind: 'DONE', answer: decision.answer, read: found, applied };
+    if (applied) {
+      return { kind: 'DONE', answer: decision.answer, read: found, done: { ...applied, change } };
+    }
   }
   throw new Contention();
 }
