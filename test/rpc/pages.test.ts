@@ -1,5 +1,6 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { beforeAll, describe, expect, it, test } from 'vitest';
+import { connect } from '../support/postgres.js';
 import { type Board, hold, startBoard } from './board.js';
 import { METHODS, NAMES, NOT_BUILT } from './methods.js';
 import { requestOf } from './requests.js';
@@ -104,6 +105,27 @@ describe('all pages tell each row exactly once, while others write', () => {
     expect(expected.length).toBeGreaterThan(30);
     expect(expected).toEqual(expected.toSorted((a, b) => a - b));
     expect(paged.map((row) => Number((row as unknown as { position: string }).position))).toEqual(expected);
+  });
+
+  test('one task’s history, when an event was numbered before an older one was committed', async () => {
+    const { id: taskId } = await board.task('late commit');
+    const sql = connect(board.service.databaseUrl, { max: 1 });
+    // A refusal takes no lock on the task: its event may be committed after younger ones.
+    await sql.begin(async (late) => {
+      await late`INSERT INTO event (project, kind, at, task_id, fencing_token, payload)
+        VALUES ('default', 20, holdfast_now(), ${taskId}, 0, '{"reason": "HELD"}')`;
+      await board.member.tasks.addNote({ taskId, text: 'younger' });
+      await board.viewer.history.listHistory({ taskId });
+    });
+    await sql.end();
+    for (const order of ['HISTORY_ORDER_OLDEST_FIRST', 'HISTORY_ORDER_NEWEST_FIRST']) {
+      const request = { taskId, order, pageSize: 1 };
+      const paged = await allPages('HistoryService/ListHistory', request, ({ events }) => events);
+      const positions = paged.map((row) => Number((row as unknown as { position: string }).position));
+      expect(positions).toHaveLength(4);
+      const sorted = positions.toSorted((a, b) => a - b);
+      expect(positions).toEqual(order.includes('OLDEST') ? sorted : sorted.toReversed());
+    }
   });
 
   test('leases', async () => {
