@@ -5,6 +5,8 @@ import { MIN_TTL } from '../domain/ttl.js';
 export type FieldRule =
   /** A name given by somebody: printable, one line. Empty means absent. */
   | { readonly is: 'id'; readonly max: number }
+  /** An id of somebody, whose canonical form must be one, too. */
+  | { readonly is: 'principal'; readonly max: number }
   /** One printable line that says something. */
   | { readonly is: 'line'; readonly max: number }
   /** Any text without NUL, at most so many bytes of UTF-8. */
@@ -23,6 +25,7 @@ export type FieldRule =
   | { readonly is: 'message' };
 
 const ID: FieldRule = { is: 'id', max: 256 };
+const PRINCIPAL: FieldRule = { is: 'principal', max: 256 };
 const LINE: FieldRule = { is: 'line', max: 500 };
 const TEXT: FieldRule = { is: 'text', bytes: 64 * 1024 };
 const TTL: FieldRule = { is: 'span', min: MIN_TTL, max: Number.MAX_SAFE_INTEGER, zero: true };
@@ -38,10 +41,10 @@ export const FIELD_RULES: Readonly<Record<string, FieldRule>> = {
   external_key: ID,
   execution_id: ID,
   request_id: ID,
-  principal: ID,
-  assignee: ID,
-  holder: ID,
-  actor: ID,
+  principal: PRINCIPAL,
+  assignee: PRINCIPAL,
+  holder: PRINCIPAL,
+  actor: PRINCIPAL,
   token_id: ID,
   webhook_id: ID,
   parent: ID,

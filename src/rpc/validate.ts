@@ -1,6 +1,7 @@
 import type { DescField, DescMessage, Message } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import { describeSpan } from '../domain/instant.js';
+import { canonicalPrincipal } from '../domain/principal.js';
 import { microsOf } from './encode/time.js';
 import { FIELD_RULES, type FieldRule, MAX_DURATION_SECONDS, MAX_ITEMS, REQUIRED } from './field-rules.js';
 
@@ -82,6 +83,10 @@ function checkOf(rule: FieldRule, field: DescField): Check {
   switch (rule.is) {
     case 'id':
       return (value) => printable(value as string, rule.max);
+    case 'principal':
+      // Some characters become several: a name must not outgrow its limit by that.
+      return (value) =>
+        printable(value as string, rule.max) ?? printable(canonicalPrincipal(value as string), rule.max);
     case 'line':
       return (value) => printable(value as string, rule.max) ?? emptyText(rule, value);
     case 'text':
