@@ -29,6 +29,7 @@ test('whoever must name an execution can', () => {
 describe('the rules of fields', () => {
   const shapes: Readonly<Record<FieldRule['is'], (field: DescField) => boolean>> = {
     id: isText,
+    principal: isText,
     line: isText,
     text: isText,
     number: (field) => field.scalar === ScalarType.INT32,
