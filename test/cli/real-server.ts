@@ -34,7 +34,10 @@ export async function startRealServer(): Promise<RealServer> {
   const exited = once(child, 'exit');
   const complaints = text(child.stderr);
   const firstLine = once(createInterface(child.stdout), 'line');
-  const died = exited.then(async () => Promise.reject(new Error(`the server ended: ${await complaints}`)));
+  const died = exited.then(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`the server ended: ${await complaints}`);
+  });
   died.catch(() => {});
   const [line] = await Promise.race([firstLine, died]);
   const { url, tokenFile } = JSON.parse(line);
@@ -44,7 +47,7 @@ export async function startRealServer(): Promise<RealServer> {
     async stop() {
       child.kill('SIGTERM');
       await exited;
-      rmSync(folder, { recursive: true, force: true });
+      await died.catch(() => {});
     },
   };
 }
