@@ -104,6 +104,12 @@ function mismatch(named: NamedLease | undefined, caller: Caller, fencingToken: b
       };
 }
 
+/** Renewals and releases name no execution; the history still tells which one it was. */
+const asHolder = (caller: Caller, { holder }: CurrentLease): Caller => ({
+  ...caller,
+  executionId: holder.executionId,
+});
+
 /** Renew: only a live lease, in every enforcement mode; an expired one is never revived. */
 export function decideRenew(
   snapshot: Snapshot,
@@ -123,7 +129,7 @@ export function decideRenew(
   return {
     answer: 'RENEWED',
     // A renewal is no event; a note that rides on it is.
-    change: note ? { ...renewal, note, events: [noteEvent(note, caller)] } : renewal,
+    change: note ? { ...renewal, note, events: [noteEvent(note, asHolder(caller, lease))] } : renewal,
   };
 }
 
@@ -153,10 +159,11 @@ export function decideRelease(
   if (problem) return { problem };
   const lease = state.lease;
   if (!lease || lease.id !== named?.id) return { answer: 'ALREADY_ENDED' };
-  const release = releasing(state, lease, caller, 'RELEASED');
+  const holder = asHolder(caller, lease);
+  const release = releasing(state, lease, holder, 'RELEASED');
   return {
     answer: 'RELEASED',
-    change: note ? { ...release, note, events: [noteEvent(note, caller), ...release.events] } : release,
+    change: note ? { ...release, note, events: [noteEvent(note, holder), ...release.events] } : release,
   };
 }
 

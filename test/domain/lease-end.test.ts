@@ -177,7 +177,7 @@ describe('release', () => {
 describe('force-release', () => {
   test('revokes, with the reason, and counts as no release', () => {
     expect(decideForceRelease(snapshot({ ...live, expiriesInARow: 3 }), ADMIN, 'stuck')).toEqual({
-      answer: lease(),
+      answer: 'REVOKED',
       change: {
         taskId: 'task',
         expect: { leaseVersion: 11n, depsVersion: 12n },
@@ -258,10 +258,17 @@ describe('expiry', () => {
   });
 });
 
-test('another execution of the same principal may renew and release by id and token', () => {
+test('renew and release go by id and token, and the history tells the execution all the same', () => {
   // Neither request names an execution: the id, which only the holder was told, speaks for it.
-  const who = otherRun(AGENT);
-  const request = { fencingToken: 5n, ttl: undefined, note: undefined };
-  expect(decideRenew(snapshot(live), named(), who, request)).toMatchObject({ answer: 'RENEWED' });
-  expect(decideRelease(snapshot(live), named(), who, request)).toMatchObject({ answer: 'RELEASED' });
+  const who = { ...otherRun(AGENT), executionId: undefined };
+  const request = { fencingToken: 5n, ttl: undefined, note };
+  const told = { actor: { principal: 'ada', executionId: 'run-1' } };
+  expect(decideRenew(snapshot(live), named(), who, request)).toMatchObject({
+    answer: 'RENEWED',
+    change: { events: [{ kind: 'NOTE_ADDED', ...told }] },
+  });
+  expect(decideRelease(snapshot(live), named(), who, request)).toMatchObject({
+    answer: 'RELEASED',
+    change: { events: [{ kind: 'NOTE_ADDED', ...told }, { kind: 'LEASE_RELEASED', ...told }, {}] },
+  });
 });
