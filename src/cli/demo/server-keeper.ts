@@ -1,0 +1,86 @@
+/**
+ * Keeps the demo's own server: a process beside the demo that starts it, and takes all of it away again when the demo
+ * lets go of the channel between them, which it does however it ends.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Connection } from '../connection.js';
+
+/** What the demo is told, once. */
+export type KeeperReport = { connection: Connection } | { error: string };
+
+const STOP_WITHIN_MS = 30_000;
+
+const letGo = once(process, 'disconnect');
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
+const server = startServer();
+const exited = once(server, 'exit');
+
+try {
+  const report = await announcement(server).then(
+    (connection): KeeperReport => ({ connection }),
+    (error: Error): KeeperReport => ({ error: error.message }),
+  );
+  // Only now: before it listens, a server that is told to stop does not see to its Postgres.
+  if (process.connected) process.send?.(report);
+  await letGo;
+  if (server.exitCode === null && server.signalCode === null) {
+    server.kill('SIGTERM');
+    await Promise.race([exited, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+    server.kill('SIGKILL');
+    await exited;
+  }
+  if (server.exitCode !== 0) await stopOrphanedPostgres();
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+function startServer(): ChildProcess {
+  const main = fileURLToPath(new URL('../../main.js', import.meta.url));
+  return spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], {
+    // Not the demo's folder: a .env there is for another server.
+    cwd: folder,
+    env: { ...bareEnvironment(), HOLDFAST_DATA: folder, LOCK_ENFORCEMENT: 'enforce', LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** A server that came to a bad end could not stop its Postgres. */
+async function stopOrphanedPostgres(): Promise<void> {
+  const { openLayout } = await import('../../cluster/layout.js');
+  const { findPostmaster } = await import('../../cluster/postmaster-file.js');
+  const { stopPostmaster } = await import('../../cluster/postmaster.js');
+  const postgres = findPostmaster(openLayout(folder));
+  if (postgres) await stopPostmaster(postgres);
+}
+
+/** What of the environment the server needs; the rest may set up a server of the user's own. */
+function bareEnvironment(): NodeJS.ProcessEnv {
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.includes(name)));
+}
+
+async function announcement({ stdout, stderr }: ChildProcess): Promise<Connection> {
+  if (!stdout || !stderr) throw new Error("the demo's own server has no output");
+  const complaint = text(stderr);
+  const [line] = await Promise.race([
+    once(createInterface({ input: stdout }), 'line') as Promise<[string]>,
+    exited.then(() => [undefined] as const),
+  ]);
+  if (line === undefined) {
+    throw new Error(`the demo's own server did not start:\n${lastLines(await complaint)}`);
+  }
+  const { url, tokenFile } = JSON.parse(line) as { url: string; tokenFile: string };
+  return { url, token: readFileSync(tokenFile, 'utf8').trim() };
+}
+
+function lastLines(output: string): string {
+  return output.trim().split('\n').slice(-10).join('\n') || '(it said nothing)';
+}

@@ -1,0 +1,60 @@
+import { styleFor } from '../style.js';
+import { drawLanes, legend } from './lanes.js';
+import type { SceneResult } from './performance.js';
+import type { Place } from './place.js';
+import { script } from './script.js';
+import { summary } from './summary.js';
+import type { Audience, Entry } from './timeline.js';
+import { wrap } from './wrap.js';
+
+/** What came of the demo. */
+export interface Finale {
+  readonly place: Place;
+  readonly planId: string;
+  readonly scenes: readonly SceneResult[];
+  readonly events: readonly Entry[];
+  /** Of the whole demo, the start of its server included. */
+  readonly durationMs: number;
+}
+
+/** How the demo is shown, from its first words to its last. */
+export interface Showing extends Audience {
+  /** @param against the address of the server it plays on; absent: one of its own */
+  opening(against: string | undefined): void;
+  finale(finale: Finale): void;
+}
+
+const write = (text: string) => process.stdout.write(`${text}\n`);
+
+/** For people: lanes that grow while the demo plays, and closing words. */
+export function showLanes(): Showing {
+  const style = styleFor(process.stdout);
+  const width = process.stdout.columns ?? 80;
+  return {
+    opening(against) {
+      const where = against
+        ? `on ${against}, in a project of its own`
+        : 'on a server of its own, which takes a moment to start';
+      const words = `${script.agents.join(' and ')} are two processes that share a plan of two steps, ${where}. Writes without a valid lease are refused (ENFORCE).`;
+      write(style.bold('Holdfast demo'));
+      write(`${wrap(words.split(' '), width).join('\n')}\n`);
+      write(legend(style, width));
+    },
+    ...drawLanes([...script.agents, 'holdfast'], style, width, write),
+    finale: (finale) => write(`\n${summary(finale, style)}`),
+  };
+}
+
+/** For programs: one JSON document at the end. */
+export function showJson(): Showing {
+  return {
+    opening() {},
+    scene() {},
+    entry() {},
+    finale({ place, ...played }) {
+      const { connection, own, project } = place;
+      const ok = played.scenes.every((scene) => scene.ok);
+      write(JSON.stringify({ ok, server: { url: connection.url, own }, project, ...played }, null, 2));
+    },
+  };
+}
