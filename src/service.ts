@@ -47,7 +47,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   );
   const metrics = createMetrics();
   const server = createHoldfastServer({
-    routes: routes({ store, sequencer: feed.sequencer }),
+    routes: routes({ store, ...feed }),
     interceptors: [
       telemetryInterceptor(metrics, log),
       errorsInterceptor(log),

@@ -160,7 +160,7 @@ async function openForUse(
 
 async function makeOwner(config: Config, url: string, embedded: boolean): Promise<string | undefined> {
   const database = openDatabase({ url, poolSize: 2 });
-  const silent = { eventsWritten: () => {}, deadlineSet: () => {} };
+  const silent = { eventsWritten: () => {}, tasksReady: () => {}, deadlineSet: () => {} };
   try {
     return await ensureOwner(
       createStore(database, defaultSettings(config), silent),

@@ -1,5 +1,6 @@
 import { whileLive } from './change.js';
 import type { Decision, Snapshot } from './decision.js';
+import type { UnmetDependency } from './dependencies.js';
 import type { EventDraft } from './event.js';
 import type { Micros } from './instant.js';
 import { type Caller, type Holder, isHolder } from './principal.js';
@@ -13,6 +14,8 @@ export interface AcquireRequest {
   readonly ttl: Micros | undefined;
   /** The id of the lease if one is granted: random, made by the caller of this function. */
   readonly leaseId: string;
+  /** What the task waits for, for the answer. */
+  readonly unmet?: readonly UnmetDependency[];
 }
 
 export type RefusalReason =
@@ -28,7 +31,7 @@ export type AcquireAnswer =
   | { readonly kind: 'GRANTED'; readonly renewed: boolean }
   | { readonly kind: 'HELD'; readonly lease: CurrentLease; readonly remaining: Micros }
   | { readonly kind: 'TASK_CLOSED'; readonly status: TaskStatus }
-  | { readonly kind: 'DEPENDENCIES_UNMET' }
+  | { readonly kind: 'DEPENDENCIES_UNMET'; readonly unmet: readonly UnmetDependency[] }
   | { readonly kind: 'EXECUTION_ENDED' }
   | { readonly kind: 'MAX_AGE_REACHED' };
 
@@ -72,7 +75,7 @@ export function decideAcquire(
     };
   }
 
-  if (state.unmet > 0) return refuse({ kind: 'DEPENDENCIES_UNMET' });
+  if (state.unmet > 0) return refuse({ kind: 'DEPENDENCIES_UNMET', unmet: request.unmet ?? [] });
 
   const inheritAge = inheritsAge(state, holder);
   const limit = inheritAge && state.agedFrom !== undefined ? ageLimit(state.agedFrom, settings) : undefined;

@@ -1,4 +1,4 @@
-import type { EventDraft } from './event.js';
+import type { Actor, EventDraft } from './event.js';
 import type { Micros } from './instant.js';
 import type { Holder } from './principal.js';
 import type { LeaseEnd, TaskState, TaskStatus } from './task-state.js';
@@ -60,9 +60,24 @@ export interface Change {
   readonly content?: ContentChange;
   readonly closing?: Closing;
   readonly note?: NoteDraft;
-  /** The row goes; its fencing counter stays behind under its external key. */
-  readonly remove?: boolean;
+  /** The row goes, and its edges with it; its fencing counter stays behind under its external key. */
+  readonly remove?: { readonly by: Actor };
+  /** How its counts of edges change. */
+  readonly deps?: { readonly unmet?: number; readonly blockers?: number; readonly dependents?: number };
+  /** Edges from this task that come or go. */
+  readonly edges?: { readonly add?: readonly Edge[]; readonly remove?: readonly string[] };
+  /** No edge of the project was added since the check for cycles; and one is now. */
+  readonly graphVersion?: bigint;
+  /** Others wait for this task, and what happens to it may block or unblock them. */
+  readonly propagates?: boolean;
   readonly events: readonly EventDraft[];
+}
+
+/** Waits for `blockerId`. */
+export interface Edge {
+  readonly blockerId: string;
+  /** A DROPPED blocker satisfies as well. */
+  readonly acceptDropped: boolean;
 }
 
 /** The window in which what was decided about a live lease holds, for a Change. */

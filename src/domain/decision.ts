@@ -20,6 +20,8 @@ export type Decision<Answer> =
   | {
       readonly answer: Answer;
       readonly change?: Change;
+      /** Changes of other tasks without which `change` must not happen. */
+      readonly also?: readonly Change[];
       readonly record?: EventDraft;
       /** The id of what the change makes or leases: a remembered request refers to it. */
       readonly ref?: string;

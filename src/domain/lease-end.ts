@@ -21,7 +21,7 @@ export interface NamedLease {
 }
 
 /** TASK_READY, when nothing keeps the task from being leased once its lease is gone. */
-export function readyAgain(state: TaskState, cause: ReadyCause): EventDraft[] {
+export function readyAgain(state: Pick<TaskState, 'unmet'>, cause: ReadyCause): EventDraft[] {
   return state.unmet === 0 ? [{ kind: 'TASK_READY', payload: { cause } }] : [];
 }
 

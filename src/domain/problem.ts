@@ -1,3 +1,4 @@
+import type { UnmetDependency } from './dependencies.js';
 import type { WriteCode } from './event.js';
 import type { Micros } from './instant.js';
 import type { Holder } from './principal.js';
@@ -19,6 +20,8 @@ export type Problem =
   | { readonly kind: 'ALREADY_EXISTS'; readonly message: string }
   | { readonly kind: 'PERMISSION_DENIED'; readonly message: string }
   | { readonly kind: 'FAILED_PRECONDITION'; readonly message: string }
+  /** `unmet` tells some of them, `count` how many there are. */
+  | { readonly kind: 'BLOCKED'; readonly unmet: readonly UnmetDependency[]; readonly count: number }
   | { readonly kind: 'ETAG_MISMATCH'; readonly message: string }
   | { readonly kind: 'WRITE_REJECTED'; readonly rejection: WriteRejection };
 

@@ -29,6 +29,9 @@ export interface TaskState {
   readonly status: TaskStatus;
   /** Unfinished dependencies and open sub-tasks. Blocked when above 0. */
   readonly unmet: number;
+  /** How many tasks it waits for, and how many wait for it, finished or not. */
+  readonly blockers: number;
+  readonly dependents: number;
   /** Moves with status and lease, but not with a renewal. */
   readonly leaseVersion: bigint;
   /** Moves with edges and the unmet count. */

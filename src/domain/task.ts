@@ -12,6 +12,8 @@ export interface Task extends Content {
   /** Its place among the plan's steps, from 1; 0 without a plan. */
   readonly planOrder: number;
   readonly parentId: string | undefined;
+  /** The tasks it waits for, sub-tasks included. */
+  readonly blockedBy: readonly string[];
   readonly externalKey: string | undefined;
   readonly result: string;
   readonly createdAt: Micros;

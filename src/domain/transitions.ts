@@ -1,5 +1,6 @@
 import { type Change, whileLive } from './change.js';
 import type { Decision, Snapshot } from './decision.js';
+import { type Dependent, satisfies, type UnmetDependency } from './dependencies.js';
 import type { EventDraft } from './event.js';
 import type { Proof } from './guard.js';
 import { endedEvent, readyAgain } from './lease-end.js';
@@ -31,12 +32,16 @@ function barred(transition: Transition, state: TaskState, caller: Caller): Probl
   };
 }
 
-/** What every change of a task relies on: who holds it, and that the row's edges are as they were read. */
-function basis(state: TaskState): Pick<Change, 'taskId' | 'expect' | 'before'> {
+/**
+ * What every change of a task's status relies on: who holds it, and that the row's edges are as they were read,
+ * since those who wait for it are told in the same statement.
+ */
+function basis(state: TaskState): Pick<Change, 'taskId' | 'expect' | 'before' | 'propagates'> {
   return {
     taskId: state.taskId,
     expect: { leaseVersion: state.leaseVersion, depsVersion: state.depsVersion },
     ...whileLive(state),
+    ...(state.dependents > 0 && { propagates: true }),
   };
 }
 
@@ -78,20 +83,14 @@ export function decideComplete(
   caller: Caller,
   request: GuardedRequest,
   result: string,
+  unmet: readonly UnmetDependency[],
 ): Decision<'COMPLETED' | 'ALREADY_COMPLETED'> {
   const { state } = snapshot;
   if (completedBy(state, caller, request.proof)) return { answer: 'ALREADY_COMPLETED' };
   return guarded(snapshot, caller, { ...request, keep: result }, (audit) => {
     const problem = barred('complete', state, caller);
     if (problem) return { problem };
-    if (state.unmet > 0) {
-      return {
-        problem: {
-          kind: 'FAILED_PRECONDITION',
-          message: `Cannot complete a blocked task: it waits for ${state.unmet} unfinished task(s).`,
-        },
-      };
-    }
+    if (state.unmet > 0) return { problem: { kind: 'BLOCKED', unmet, count: state.unmet } };
     const { lease, events } = endLease(snapshot, caller, 'COMPLETED');
     return {
       answer: 'COMPLETED',
@@ -112,11 +111,24 @@ export function decideComplete(
   });
 }
 
+/** Those who go on waiting for a task although it was dropped. */
+export function stillBlockedBy(dependents: readonly Dependent[]): string[] {
+  return dependents.filter(({ acceptDropped }) => !acceptDropped).map(({ taskId }) => taskId);
+}
+
+/** Those whom a reopened task satisfied until now. */
+export function blockedAgainBy(before: TaskState, dependents: readonly Dependent[]): string[] {
+  return dependents
+    .filter(({ acceptDropped }) => satisfies(before.status, acceptDropped))
+    .map(({ taskId }) => taskId);
+}
+
 export function decideDrop(
   snapshot: Snapshot,
   caller: Caller,
   request: GuardedRequest,
   reason: string,
+  dependents: readonly Dependent[],
 ): Decision<'DROPPED'> {
   const { state } = snapshot;
   return guarded(snapshot, caller, request, (audit) => {
@@ -133,7 +145,11 @@ export function decideDrop(
         closing: { by: caller.principal },
         events: [
           ...audit,
-          { kind: 'TASK_DROPPED', actor: actorOf(caller), payload: { reason, stillBlocked: [] } },
+          {
+            kind: 'TASK_DROPPED',
+            actor: actorOf(caller),
+            payload: { reason, stillBlocked: stillBlockedBy(dependents) },
+          },
           ...events,
         ],
       },
@@ -146,6 +162,7 @@ export function decideReopen(
   caller: Caller,
   request: GuardedRequest,
   reason: string,
+  dependents: readonly Dependent[],
 ): Decision<'REOPENED'> {
   const { state } = snapshot;
   return guarded(snapshot, caller, request, (audit) => {
@@ -162,7 +179,11 @@ export function decideReopen(
           {
             kind: 'TASK_REOPENED',
             actor: actorOf(caller),
-            payload: { reason, previousStatus: state.status, blockedAgain: [] },
+            payload: {
+              reason,
+              previousStatus: state.status,
+              blockedAgain: blockedAgainBy(state, dependents),
+            },
           },
           ...readyAgain(state, 'REOPENED'),
         ],
@@ -194,16 +215,27 @@ export function decideDelete(
   caller: Caller,
   request: GuardedRequest,
   task: { readonly title: string; readonly externalKey: string | undefined },
+  { detach, dependents }: { readonly detach: boolean; readonly dependents: readonly Dependent[] },
 ): Decision<'DELETED'> {
   const { state } = snapshot;
   return guarded(snapshot, caller, request, (audit) => {
+    if (state.dependents > 0 && !detach) {
+      return {
+        problem: {
+          kind: 'FAILED_PRECONDITION',
+          message:
+            `${state.dependents} task(s) wait for this one, such as ${dependents[0]?.taskId}. ` +
+            'With detach they no longer do.',
+        },
+      };
+    }
     const { lease, events } = endLease(snapshot, caller, 'DELETED');
     return {
       answer: 'DELETED',
       change: {
         ...basis(state),
         ...(lease && { lease }),
-        remove: true,
+        remove: { by: actorOf(caller) },
         events: [
           ...audit,
           ...events,
@@ -213,7 +245,7 @@ export function decideDelete(
             payload: {
               title: task.title,
               ...(task.externalKey !== undefined && { externalKey: task.externalKey }),
-              detached: [],
+              detached: dependents.map(({ taskId }) => taskId),
             },
           },
         ],

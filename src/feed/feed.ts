@@ -1,12 +1,15 @@
 import type { CommitListener, Store } from '../store/store.js';
 import type { Background, FaultListener } from './background.js';
 import { createExpiryTimer } from './expiry-timer.js';
+import { listenForHints } from './hints.js';
 import { createHousekeeping } from './housekeeping.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
+import { createWaitingRoom, type WaitingRoom } from './waiting-room.js';
 
 /** All that runs beside the requests. */
 export interface Feed extends Background {
   readonly sequencer: Sequencer;
+  readonly waiting: WaitingRoom;
 }
 
 /** The store's commits, to be heard by a feed that is made after the store. */
@@ -18,6 +21,7 @@ export function createCommitRelay(): CommitRelay {
   const relay: CommitRelay = {
     listener: undefined,
     eventsWritten: () => relay.listener?.eventsWritten(),
+    tasksReady: (project) => relay.listener?.tasksReady(project),
     deadlineSet: (remaining) => relay.listener?.deadlineSet(remaining),
   };
   return relay;
@@ -27,11 +31,18 @@ export function startFeed(store: Store, relay: CommitRelay, onFault: FaultListen
   const sequencer = createSequencer(store, onFault);
   const expiry = createExpiryTimer(store, onFault);
   const housekeeping = createHousekeeping(store, onFault);
-  relay.listener = { eventsWritten: sequencer.request, deadlineSet: expiry.deadlineSet };
+  const waiting = createWaitingRoom(store, onFault);
+  const hints = listenForHints(store, waiting.wakeAll, onFault);
+  relay.listener = {
+    eventsWritten: sequencer.request,
+    tasksReady: waiting.wake,
+    deadlineSet: expiry.deadlineSet,
+  };
   return {
     sequencer,
+    waiting,
     async stop() {
-      await Promise.all([expiry.stop(), housekeeping.stop()]);
+      await Promise.all([expiry.stop(), housekeeping.stop(), waiting.stop(), hints.stop()]);
       await sequencer.stop();
     },
   };

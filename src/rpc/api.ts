@@ -2,6 +2,7 @@ import type { DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/
 import type { HandlerContext } from '@connectrpc/connect';
 import type { Problem } from '../domain/problem.js';
 import type { Sequencer } from '../feed/sequencer.js';
+import type { WaitingRoom } from '../feed/waiting-room.js';
 import type { Outcome } from '../store/mutate.js';
 import type { Store } from '../store/store.js';
 import { type Call, callOf, repeated } from './call.js';
@@ -11,6 +12,7 @@ import { ProblemError } from './problems.js';
 export interface Api {
   readonly store: Store;
   readonly sequencer: Sequencer;
+  readonly waiting: WaitingRoom;
 }
 
 /** A service function: message and call in, message out. It knows nothing of transports. */

@@ -18,6 +18,8 @@ export interface Call {
   readonly project: string;
   /** Names the attempt, when the caller may repeat it. */
   readonly request: RequestKey | undefined;
+  /** Aborted when the caller is gone or the server shuts down: for calls that wait. */
+  readonly signal: AbortSignal;
 }
 
 type ApiMessage = Message & { project?: string; executionId?: string; requestId?: string };
@@ -45,6 +47,7 @@ export async function callOf(store: Store, message: ApiMessage, context: Handler
           bodyHash: bodyHash(context.method.input, message),
         }
       : undefined,
+    signal: context.signal,
   };
 }
 

@@ -7,19 +7,24 @@ import { retryAfter } from '../domain/advice.js';
 import { describeSpan, type Micros } from '../domain/instant.js';
 import { currentLeaseOf, type Lease, leaseEndAt } from '../domain/lease.js';
 import type { Task } from '../domain/task.js';
-import type { TaskState } from '../domain/task-state.js';
-import { type Note, newestNotes } from '../store/notes.js';
+import { liveLease, type TaskState } from '../domain/task-state.js';
+import { findLease } from '../store/leases.js';
+import { newestNotes } from '../store/notes.js';
+import { dependencyResults } from '../store/queue.js';
 import type { Store } from '../store/store.js';
+import { findTask, type TaskWithState } from '../store/tasks.js';
 import { leaseMessage } from './encode/lease.js';
-import { noteMessage, taskMessage } from './encode/task.js';
+import { noteMessage, taskMessage, unmetMessage } from './encode/task.js';
 import { duration, timestamp } from './encode/time.js';
+import { messageOf } from './guarded-write.js';
 
 type GrantMessage = MessageInitShape<typeof GrantSchema>;
 type RefusalMessage = MessageInitShape<typeof RefusalSchema>;
 
-/** How much of the notes goes with a grant: enough to go on, not enough to drown in. */
+/** How much of the notes, and of the results, goes with a grant: enough to go on, not enough to drown in. */
 const CONTINUATION_BYTES = 8 * 1024;
 const CONTINUATION_NOTES = 20;
+const MAX_RESULTS = 50;
 
 /** A grant's answer, with what earlier holders left. Notes are read after the grant, so none is missed. */
 export async function grantMessage(
@@ -30,6 +35,7 @@ export async function grantMessage(
   const lease = currentLeaseOf(state);
   if (!lease) throw new Error('a grant without a lease');
   const notes = state.noteCount > 0 ? await newestNotes(store, project, task.id, CONTINUATION_NOTES) : [];
+  const results = state.blockers > 0 ? await dependencyResults(store, project, task.id, MAX_RESULTS) : [];
   const { previous } = state;
   return {
     lease: leaseMessage(lease, now, 'HOLDER'),
@@ -42,18 +48,26 @@ export async function grantMessage(
         previousEnd: LeaseState[previous.end],
         previousEndedAt: timestamp(previous.endedAt),
       }),
-      notes: withinBudget(notes).map(noteMessage),
+      notes: withinBudget(notes, 'text').map(({ entry }) => noteMessage(entry)),
+      dependencyResults: withinBudget(results, 'result').map(({ entry, cut }) => ({
+        ...entry,
+        truncated: cut,
+      })),
     },
   };
 }
 
-function withinBudget(notes: readonly Note[]): Note[] {
+/** As many entries as fit into the continuation, the last one perhaps cut. */
+function withinBudget<Field extends string, Entry extends { readonly [F in Field]: string }>(
+  entries: readonly Entry[],
+  field: Field,
+): { entry: Entry; cut: boolean }[] {
   let left = CONTINUATION_BYTES;
-  return notes.flatMap((note) => {
+  return entries.flatMap((entry) => {
     if (left <= 0) return [];
-    const text = cutBytes(note.text, left);
+    const text = cutBytes(entry[field], left);
     left -= Buffer.byteLength(text);
-    return [{ ...note, text }];
+    return [{ entry: { ...entry, [field]: text }, cut: text !== entry[field] }];
   });
 }
 
@@ -64,7 +78,15 @@ function cutBytes(text: string, max: number): string {
   return `${new TextDecoder('utf-8', { fatal: false }).decode(bytes.subarray(0, Math.max(0, max - 4))).replace(/\uFFFD$/, '')}…`;
 }
 
-export function refusalMessage(answer: Exclude<AcquireAnswer, { kind: 'GRANTED' }>): RefusalMessage {
+/** A refusal, with what the caller could do instead. */
+export function refusalMessage(
+  answer: Exclude<AcquireAnswer, { kind: 'GRANTED' }>,
+  alternatives: readonly TaskWithState[],
+): RefusalMessage {
+  return Object.assign(reasonMessage(answer), { alternatives: alternatives.map(messageOf) });
+}
+
+function reasonMessage(answer: Exclude<AcquireAnswer, { kind: 'GRANTED' }>): RefusalMessage {
   switch (answer.kind) {
     case 'HELD': {
       const { holder, expiresAt } = answer.lease;
@@ -90,6 +112,7 @@ export function refusalMessage(answer: Exclude<AcquireAnswer, { kind: 'GRANTED' 
     case 'DEPENDENCIES_UNMET':
       return {
         reason: RefusalReason.DEPENDENCIES_UNMET,
+        unmetDependencies: answer.unmet.map(unmetMessage),
         advice: 'This task waits for others. Take one of those, or another task.',
       };
     case 'EXECUTION_ENDED':
@@ -117,4 +140,19 @@ export function endedRefusal(lease: Lease, now: Micros): RefusalMessage {
       `This request was granted before, as token ${lease.fencingToken}, and that lease is over (${end}). ` +
       'Send a new request_id to acquire again.',
   };
+}
+
+/** A replayed grant, rebuilt from its lease as it is now. */
+export async function repeatedGrant(store: Store, project: string, leaseId: string) {
+  const found = await findLease(store, project, { leaseId });
+  if (!found) throw new Error('a remembered grant has no lease');
+  const current = await findTask(store, project, { taskId: found.lease.taskId });
+  const live = current && liveLease(current.state, current.now);
+  if (current && live?.id === leaseId) {
+    const value = await grantMessage(store, project, { ...current, renewed: false });
+    return { case: 'grant' as const, value };
+  }
+  // Read after the task, so that a lease that has just ended is told with its end.
+  const ended = (await findLease(store, project, { leaseId })) ?? found;
+  return { case: 'refusal' as const, value: endedRefusal(ended.lease, ended.now) };
 }

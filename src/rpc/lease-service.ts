@@ -1,6 +1,6 @@
 import { Enforcement } from '@holdfast/proto/guard';
 import type { LeaseService } from '@holdfast/proto/lease';
-import { decideAcquire } from '../domain/acquire.js';
+import { type AcquireAnswer, decideAcquire } from '../domain/acquire.js';
 import { rejection } from '../domain/advice.js';
 import type { NoteDraft } from '../domain/change.js';
 import { judge } from '../domain/guard.js';
@@ -13,18 +13,23 @@ import { liveLease } from '../domain/task-state.js';
 import { endExecution } from '../store/end-execution.js';
 import { findLease, listLiveLeases, lostLeases } from '../store/leases.js';
 import { mutate } from '../store/mutate.js';
+import { listReady, type QueueFilter } from '../store/queue.js';
 import { renewExecution } from '../store/renew-execution.js';
-import { findTask } from '../store/tasks.js';
+import { acquireNextTask } from './acquire-next.js';
 import { type Api, type Done, done, doneOrRef, fail, type ServiceFunctions } from './api.js';
 import type { Call } from './call.js';
 import { leaseMessage, type Reader, rejectionMessage } from './encode/lease.js';
+import { unmetMessage } from './encode/task.js';
 import { duration, microsOf } from './encode/time.js';
-import { endedRefusal, grantMessage, refusalMessage } from './grant.js';
+import { grantMessage, refusalMessage, repeatedGrant } from './grant.js';
 import { newId, newLeaseId } from './ids.js';
 import { cut, pageOf } from './page.js';
 import { invalidArgument } from './problems.js';
 
 type Functions = ServiceFunctions<typeof LeaseService.method>;
+
+const MAX_ALTERNATIVES = 3;
+const EVERYTHING: QueueFilter = { planId: undefined, labels: [], assignee: undefined };
 
 const spanOf = (message: Parameters<typeof microsOf>[0] | undefined): Micros | undefined =>
   message && microsOf(message);
@@ -55,12 +60,17 @@ const acquireLease: Functions['acquireLease'] = async (api, call, request) => {
           executionId: request.executionId,
           ttl: spanOf(request.ttl),
           leaseId,
+          unmet: read.unmet,
         }),
     }),
   );
-  if (outcome.kind === 'REPEATED') return { outcome: await repeatedGrant(api, call.project, outcome.ref) };
+  if (outcome.kind === 'REPEATED')
+    return { outcome: await repeatedGrant(api.store, call.project, outcome.ref) };
   const { answer, read, done: applied } = outcome;
-  if (answer.kind !== 'GRANTED') return { outcome: { case: 'refusal', value: refusalMessage(answer) } };
+  if (answer.kind !== 'GRANTED') {
+    const alternatives = await alternativesTo(api, call, request.taskId, answer.kind);
+    return { outcome: { case: 'refusal', value: refusalMessage(answer, alternatives) } };
+  }
   const state = applied?.state ?? read.state;
   const value = await grantMessage(api.store, call.project, {
     task: read.task,
@@ -71,19 +81,11 @@ const acquireLease: Functions['acquireLease'] = async (api, call, request) => {
   return { outcome: { case: 'grant', value } };
 };
 
-/** A replayed grant, rebuilt from its lease as it is now. */
-async function repeatedGrant({ store }: Api, project: string, leaseId: string) {
-  const found = await findLease(store, project, { leaseId });
-  if (!found) throw new Error('a remembered grant has no lease');
-  const current = await findTask(store, project, { taskId: found.lease.taskId });
-  const live = current && liveLease(current.state, current.now);
-  if (current && live?.id === leaseId) {
-    const value = await grantMessage(store, project, { ...current, renewed: false });
-    return { case: 'grant' as const, value };
-  }
-  // Read after the task, so that a lease that has just ended is told with its end.
-  const ended = (await findLease(store, project, { leaseId })) ?? found;
-  return { case: 'refusal' as const, value: endedRefusal(ended.lease, ended.now) };
+/** Ready tasks that the caller could take instead; an execution that was ended can take none. */
+async function alternativesTo({ store }: Api, call: Call, taskId: string, reason: AcquireAnswer['kind']) {
+  if (reason === 'EXECUTION_ENDED') return [];
+  const ready = await listReady(store, call.project, EVERYTHING, undefined, MAX_ALTERNATIVES + 1);
+  return ready.filter(({ task }) => task.id !== taskId).slice(0, MAX_ALTERNATIVES);
 }
 
 const renewLease: Functions['renewLease'] = async ({ store }, call, request) => {
@@ -101,7 +103,10 @@ const renewLease: Functions['renewLease'] = async ({ store }, call, request) => 
   );
   const state = applied?.state ?? read.state;
   const lease = currentLeaseOf(state);
-  return { ...(lease && { lease: leaseMessage(lease, applied?.at ?? read.now, 'HOLDER') }) };
+  return {
+    ...(lease && { lease: leaseMessage(lease, applied?.at ?? read.now, 'HOLDER') }),
+    dependenciesUnmet: read.unmet.map(unmetMessage),
+  };
 };
 
 const renewExecutionLeases: Functions['renewExecution'] = async ({ store }, call, request) => {
@@ -219,6 +224,7 @@ const listLeases: Functions['listLeases'] = async ({ store }, call, request) => 
 
 export const leaseFunctions = {
   acquireLease,
+  acquireNextTask,
   renewLease,
   renewExecution: renewExecutionLeases,
   releaseLease,

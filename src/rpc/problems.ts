@@ -5,8 +5,11 @@ import {
   WriteCode,
   WriteRejectionSchema,
 } from '@holdfast/proto/guard';
+import { BlockedSchema } from '@holdfast/proto/task';
+import type { UnmetDependency } from '../domain/dependencies.js';
 import type { Problem } from '../domain/problem.js';
 import { rejectionMessage } from './encode/lease.js';
+import { unmetMessage } from './encode/task.js';
 import { duration } from './encode/time.js';
 
 /** A problem on its way out: the errors interceptor gives it its status code and details. */
@@ -43,6 +46,13 @@ export function problemError(problem: Problem): ConnectError {
       return new ConnectError(problem.message, Code.PermissionDenied);
     case 'FAILED_PRECONDITION':
       return new ConnectError(problem.message, Code.FailedPrecondition);
+    case 'BLOCKED':
+      return new ConnectError(
+        `The task waits for ${problem.count} unfinished task(s): ${named(problem.unmet)}. Finish those first.`,
+        Code.FailedPrecondition,
+        undefined,
+        [{ desc: BlockedSchema, value: { unmetDependencies: problem.unmet.map(unmetMessage) } }],
+      );
     case 'ETAG_MISMATCH':
       return new ConnectError(problem.message, Code.Aborted);
     case 'WRITE_REJECTED': {
@@ -54,6 +64,11 @@ export function problemError(problem: Problem): ConnectError {
       ]);
     }
   }
+}
+
+function named(unmet: readonly UnmetDependency[]): string {
+  const shown = unmet.slice(0, 3).map(({ title }) => JSON.stringify(title));
+  return unmet.length > shown.length ? `${shown.join(', ')} and more` : shown.join(', ');
 }
 
 /** A part of the API that this version does not offer. */

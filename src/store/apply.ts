@@ -1,19 +1,19 @@
-import { createHash } from 'node:crypto';
 import type postgres from 'postgres';
 import type { Change } from '../domain/change.js';
-import type { EventDraft } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import type { TaskState } from '../domain/task-state.js';
-import { eventCodes, kindCodes, leaseEndCodes, statusCodes } from './codes.js';
+import { changesJson, eventsJson, type NumberedChange, requestsJson } from './apply-json.js';
 import type { Sql } from './database.js';
-import { type RequestKey, requestRow } from './requests.js';
+import type { RequestKey } from './requests.js';
 
 import { micros, type Row, SELECT_STATE, stateOf } from './task-row.js';
 
-/** One change of one task, to be applied as a whole or not at all. */
+/** What is applied as a whole or not at all. */
 export interface ChangeItem {
   readonly project: string;
   readonly change: Change;
+  /** Changes of other tasks that belong to it: the other ends of its edges. */
+  readonly also?: readonly Change[] | undefined;
   /** Remembered in the same statement, so that a retry finds what was applied. */
   readonly request?: (RequestKey & { readonly ref: string }) | undefined;
 }
@@ -24,6 +24,8 @@ export interface Applied {
   /** Undefined when the change removed the task. */
   readonly state: TaskState | undefined;
   readonly at: Micros;
+  /** The tasks that became ready by it. */
+  readonly readied: readonly string[];
 }
 
 export type ApplyResult =
@@ -42,7 +44,10 @@ export type ApplyResult =
  * suffice: after waiting for a lock, Postgres re-reads only the locked row, so all that decisions rely on is
  * in that row, and rows of other tables belong to a version that was already seen by the read before.
  *
- * @param items at most one for a task
+ * A change that propagates, to tasks that wait for its own, must be the only item: those tasks are locked and
+ * counted in the same statement, and a statement changes a row once.
+ *
+ * @param items no task twice
  * @param locked whether to wait for rows that somebody else has locked, or to pass over them as BUSY
  */
 export async function apply(
@@ -50,8 +55,9 @@ export async function apply(
   items: readonly ChangeItem[],
   locked: 'wait' | 'skip',
 ): Promise<ApplyResult[]> {
-  const changes = items.map(({ change }) => change);
+  const changes = numbered(items);
   const ops = new Set(changes.map(({ lease }) => lease?.op));
+  const propagates = changes.some((change) => change.propagates || change.remove);
   const skip = locked === 'skip' ? sql`SKIP LOCKED` : sql``;
   // Parts that no change of this batch needs are left out: they cost even when they do nothing.
   const part = (needed: boolean, fragment: () => postgres.PendingQuery<postgres.Row[]>) =>
@@ -59,18 +65,41 @@ export async function apply(
 
   const rows = await sql<Row[]>`
     WITH change AS MATERIALIZED (
-      SELECT * FROM jsonb_to_recordset(${changesJson(items)}::text::jsonb) AS c(
-        i integer, project text, task_id text,
+      SELECT * FROM jsonb_to_recordset(${changesJson(changes)}::text::jsonb) AS c(
+        i integer, item integer, project text, task_id text,
         lease_version bigint, deps_version bigint, content_version bigint, deadline_was bigint,
         not_before bigint, before bigint, status smallint, expiries integer,
         op text, lease_id text, principal text, execution_id text, ttl bigint, max_age bigint, inherit_age boolean,
         lease_end smallint, ended_by text, end_reason text, remove boolean,
-        content jsonb, closing jsonb, note jsonb)
-    ), locked AS MATERIALIZED (
+        content jsonb, closing jsonb, note jsonb,
+        unmet integer, blockers integer, dependents integer, graph_version bigint, edges jsonb, unedges jsonb,
+        actor text, actor_kind smallint, actor_execution text)
+    )
+    ${part(propagates, () => EDGES(sql))}
+    , locked AS MATERIALIZED (
       -- Lateral and with a lock, so that every row is looked up by its key, however small the table is now.
-      SELECT s.*, c.i FROM (SELECT * FROM change ORDER BY project, task_id) c CROSS JOIN LATERAL (
-        SELECT * FROM task_state s WHERE s.project = c.project AND s.task_id = c.task_id FOR UPDATE ${skip}) s
-    ), running AS MATERIALIZED (
+      SELECT s.*, k.i FROM (
+        SELECT project, task_id, i FROM change ${part(
+          propagates,
+          () => sql`
+        UNION ALL SELECT DISTINCT project, other, NULL::integer FROM edge`,
+        )}
+        ORDER BY project, task_id
+      ) k CROSS JOIN LATERAL (
+        SELECT * FROM task_state s WHERE s.project = k.project AND s.task_id = k.task_id FOR UPDATE ${skip}) s
+    )
+    ${part(
+      changes.some(({ graphVersion }) => graphVersion !== undefined),
+      () => sql`, graph AS MATERIALIZED (
+      SELECT p.id, p.graph_version FROM change c CROSS JOIN LATERAL (
+        SELECT id, graph_version FROM project p WHERE p.id = c.project FOR UPDATE) p
+      WHERE c.graph_version = p.graph_version
+    ), graph_moved AS (
+      UPDATE project p SET graph_version = p.graph_version + 1 FROM go
+      WHERE go.graph_version IS NOT NULL AND p.id = go.project
+    )`,
+    )}
+    , running AS MATERIALIZED (
       -- An execution that was ended meanwhile is seen here even by an older snapshot, because of the lock.
       SELECT c.i FROM (SELECT * FROM change WHERE op = 'grant' ORDER BY project, principal, execution_id) c
       CROSS JOIN LATERAL (
@@ -82,8 +111,8 @@ export async function apply(
       -- nobody uses is planned away, and the clock would be read before the wait.
       SELECT holdfast_now() AS t, after_locks.n
       FROM (SELECT count(*) AS n FROM (SELECT 1 FROM locked UNION ALL SELECT 1 FROM running) l) after_locks
-    ), go AS MATERIALIZED (
-      SELECT c.*, clock.t,
+    ), checked AS MATERIALIZED (
+      SELECT c.*, clock.t, l.status AS was_status,
         l.lease_id AS was_lease_id, l.expires_at AS was_expires_at, l.attempt AS was_attempt,
         l.fencing_token + CASE WHEN c.op = 'grant' THEN 1 ELSE 0 END AS fencing_token,
         CASE WHEN c.op = 'grant' AND NOT c.inherit_age THEN clock.t ELSE coalesce(l.aged_from, clock.t) END AS aged_from,
@@ -102,11 +131,26 @@ export async function apply(
         AND (c.not_before IS NULL OR clock.t >= c.not_before)
         AND (c.before IS NULL OR clock.t < c.before)
         AND (c.op IS DISTINCT FROM 'grant' OR EXISTS (SELECT 1 FROM running WHERE running.i = c.i))
+        ${part(
+          changes.some(({ graphVersion }) => graphVersion !== undefined),
+          () => sql`AND (c.graph_version IS NULL OR EXISTS (SELECT 1 FROM graph WHERE graph.id = c.project))`,
+        )}
+    ), go AS MATERIALIZED (
+      ${
+        changes.length === items.length
+          ? sql`SELECT * FROM checked`
+          : sql`SELECT * FROM checked WHERE NOT EXISTS (
+              SELECT 1 FROM change c WHERE c.item = checked.item AND c.i NOT IN (SELECT i FROM checked))`
+      }
     ), state AS (
       UPDATE task_state s SET
         status = coalesce(go.status, s.status),
         priority = coalesce((go.content->>'priority')::integer, s.priority),
         lease_version = s.lease_version + CASE WHEN go.status IS NOT NULL OR go.op IN ('grant', 'end') THEN 1 ELSE 0 END,
+        deps_version = s.deps_version + CASE WHEN go.unmet IS NOT NULL THEN 1 ELSE 0 END,
+        unmet = s.unmet + coalesce(go.unmet, 0),
+        blockers = s.blockers + coalesce(go.blockers, 0),
+        dependents = s.dependents + coalesce(go.dependents, 0),
         content_version = s.content_version + CASE WHEN go.content IS NOT NULL THEN 1 ELSE 0 END,
         fencing_token = go.fencing_token,
         lease_id = CASE go.op WHEN 'grant' THEN go.lease_id WHEN 'end' THEN NULL ELSE s.lease_id END,
@@ -171,7 +215,14 @@ export async function apply(
     )}
     ${part(
       changes.some(({ remove }) => remove),
-      () => sql`, fenced AS (
+      () => sql`, unedged AS (
+      DELETE FROM dependency d USING edge e JOIN go ON go.i = e.i
+      WHERE go.remove AND d.project = go.project
+        AND d.task_id = CASE e.side WHEN 'dependent' THEN e.other ELSE go.task_id END
+        AND d.blocker_id = CASE e.side WHEN 'dependent' THEN go.task_id ELSE e.other END
+    ), orphaned AS (
+      UPDATE task t SET parent_id = NULL FROM go WHERE go.remove AND t.project = go.project AND t.parent_id = go.task_id
+    ), fenced AS (
       INSERT INTO fence (project, external_key, fencing_token)
       SELECT go.project, t.external_key, go.fencing_token
       FROM go JOIN task t ON t.project = go.project AND t.id = go.task_id
@@ -185,6 +236,26 @@ export async function apply(
     ), removed_notes AS (
       DELETE FROM note n USING go WHERE go.remove AND n.project = go.project AND n.task_id = go.task_id
     )`,
+    )}
+    ${part(propagates, () => NEIGHBOURS(sql))}
+    ${part(
+      changes.some(({ edges }) => edges?.add),
+      () => sql`, edged AS (
+      INSERT INTO dependency (project, task_id, blocker_id, accept_dropped)
+      SELECT go.project, go.task_id, e."blockerId", e."acceptDropped"
+      FROM go CROSS JOIN LATERAL jsonb_to_recordset(go.edges) AS e("blockerId" text, "acceptDropped" boolean)
+    )`,
+    )}
+    ${part(
+      changes.some(({ edges }) => edges?.remove),
+      () => sql`, cut AS (
+      DELETE FROM dependency d USING go CROSS JOIN LATERAL jsonb_array_elements_text(go.unedges) AS u(blocker)
+      WHERE d.project = go.project AND d.task_id = go.task_id AND d.blocker_id = u.blocker
+    )`,
+    )}
+    ${part(
+      changes.some(({ status, content, deps, closing }) => status || content || deps || closing),
+      () => QUEUED(sql),
     )}
     ${part(
       changes.some(({ events }) => events.length > 0),
@@ -207,76 +278,110 @@ export async function apply(
       -- A plain insert: a concurrent duplicate fails here and takes the whole statement with it.
       INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
       SELECT go.project, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, go.t
-      FROM go JOIN jsonb_to_recordset(${requestsJson(items)}::text::jsonb) AS r(
+      FROM go JOIN jsonb_to_recordset(${requestsJson(changes, items)}::text::jsonb) AS r(
         i integer, principal text, rpc text, request_id text, body_hash text, ref text) ON r.i = go.i
     )`,
     )}
-    SELECT c.i, go.t, l.i IS NOT NULL AS had_lock, state.*
+    SELECT c.item, c.i, go.t, l.i IS NOT NULL AS had_lock, state.*,
+      ${propagates ? sql`(SELECT coalesce(json_agg(task_id ORDER BY task_id), '[]') FROM neighbour WHERE readied)` : sql`NULL`} AS readied
     FROM change c LEFT JOIN locked l ON l.i = c.i LEFT JOIN go ON go.i = c.i LEFT JOIN state ON state.i = c.i
     ORDER BY c.i`;
-  return rows.map((row): ApplyResult => {
-    if (row.t !== null) {
-      return { kind: 'APPLIED', state: row.s_task_id === null ? undefined : stateOf(row), at: micros(row.t) };
+
+  const byItem = new Map<number, Row[]>();
+  for (const row of rows) {
+    const item = row.item as number;
+    byItem.set(item, [...(byItem.get(item) ?? []), row]);
+  }
+  return items.map((_, item): ApplyResult => {
+    const [main, ...others] = byItem.get(item) ?? [];
+    if (main && main.t !== null) {
+      return {
+        kind: 'APPLIED',
+        state: main.s_task_id === null ? undefined : stateOf(main),
+        at: micros(main.t),
+        readied: (main.readied as string[] | null) ?? [],
+      };
     }
-    return { kind: row.had_lock || locked === 'wait' ? 'OVERTAKEN' : 'BUSY' };
+    const passedOver = [main, ...others].some((row) => !row?.had_lock);
+    return { kind: passedOver && locked === 'skip' ? 'BUSY' : 'OVERTAKEN' };
   });
 }
 
-function changesJson(items: readonly ChangeItem[]): string {
-  return JSON.stringify(
-    items.map(({ project, change: { taskId, expect, lease, closing, ...change } }, i) => ({
-      i,
-      project,
-      task_id: taskId,
-      lease_version: expect.leaseVersion.toString(),
-      deps_version: expect.depsVersion?.toString(),
-      content_version: expect.contentVersion?.toString(),
-      deadline_was: expect.expiresAt,
-      not_before: change.notBefore,
-      before: change.before,
-      status: change.status && statusCodes.code(change.status),
-      expiries: change.expiriesInARow,
-      op: lease?.op,
-      ...(lease?.op === 'grant' && {
-        lease_id: lease.leaseId,
-        principal: lease.holder.principal,
-        execution_id: lease.holder.executionId,
-        ttl: lease.ttl,
-        max_age: lease.maxAge,
-        inherit_age: lease.inheritAge,
-      }),
-      ...(lease?.op === 'renew' && { ttl: lease.ttl, max_age: lease.maxAge }),
-      ...(lease?.op === 'end' && {
-        lease_end: leaseEndCodes.code(lease.end),
-        ended_by: lease.by,
-        end_reason: lease.reason,
-      }),
-      remove: change.remove,
-      content: change.content,
-      closing: closing === 'reopened' ? {} : closing,
-      note: change.note,
-    })),
-  );
+/** All changes of all items, in one row of numbers. */
+function numbered(items: readonly ChangeItem[]): NumberedChange[] {
+  return items
+    .flatMap(({ project, change, also = [] }, item) =>
+      [change, ...also].map((part) => ({ ...part, project, item })),
+    )
+    .map((change, i) => ({ ...change, i }));
 }
 
-function eventsJson(changes: readonly Change[]): string {
-  return JSON.stringify(
-    changes.flatMap(({ events }, i) => events.map((event, ord) => ({ i, ord, ...eventColumns(event) }))),
-  );
-}
+type Fragment = (sql: Sql) => postgres.PendingQuery<postgres.Row[]>;
 
-function requestsJson(items: readonly ChangeItem[]): string {
-  return JSON.stringify(items.flatMap(({ request }, i) => (request ? [{ i, ...requestRow(request) }] : [])));
-}
+/** The edges of the tasks that propagate: who waits for them and, when they go, whom they wait for. */
+const EDGES: Fragment = (sql) => sql`, edge AS MATERIALIZED (
+      SELECT c.i, d.project, d.task_id AS other, 'dependent' AS side, d.accept_dropped
+      FROM change c JOIN dependency d ON d.project = c.project AND d.blocker_id = c.task_id
+      UNION ALL
+      SELECT c.i, d.project, d.blocker_id, 'blocker', d.accept_dropped
+      FROM change c JOIN dependency d ON d.project = c.project AND d.task_id = c.task_id WHERE c.remove
+    )`;
 
-/** An event's columns, but for those that only the writing statement knows. */
-export function eventColumns({ kind, payload, actor, oncePerMinute }: EventDraft) {
-  return {
-    kind: eventCodes.code(kind),
-    actor: actor?.principal,
-    actor_kind: actor && kindCodes.code(actor.kind),
-    execution_id: actor?.executionId,
-    payload,
-    once: oncePerMinute && createHash('sha256').update(oncePerMinute).digest('base64url'),
-  };
-}
+/** An edge is satisfied by DONE, and by DROPPED if it accepts that. */
+const SATISFIED = (status: string) =>
+  `CASE WHEN ${status} = 3 OR (${status} = 4 AND edge.accept_dropped) THEN 1 ELSE 0 END`;
+
+/** The counts of the tasks at the other ends, the events that tell of them, and how they stand in the queue. */
+const NEIGHBOURS: Fragment = (sql) => sql`, effect AS MATERIALIZED (
+      SELECT edge.project, edge.other, max(go.t) AS t,
+        sum(CASE WHEN edge.side = 'dependent' THEN ${sql.unsafe(SATISFIED('go.was_status'))}
+          - CASE WHEN go.remove THEN 1 ELSE ${sql.unsafe(SATISFIED('coalesce(go.status, go.was_status)'))} END
+          ELSE 0 END)::integer AS unmet,
+        sum(CASE WHEN go.remove AND edge.side = 'dependent' THEN 1 ELSE 0 END)::integer AS lost_blockers,
+        sum(CASE WHEN edge.side = 'blocker' THEN 1 ELSE 0 END)::integer AS lost_dependents
+      FROM edge JOIN go ON go.i = edge.i GROUP BY edge.project, edge.other
+    ), neighbour AS (
+      UPDATE task_state s SET unmet = s.unmet + e.unmet, blockers = s.blockers - e.lost_blockers,
+        dependents = s.dependents - e.lost_dependents, deps_version = s.deps_version + 1
+      FROM effect e WHERE s.project = e.project AND s.task_id = e.other
+        AND (e.unmet <> 0 OR e.lost_blockers <> 0 OR e.lost_dependents <> 0)
+      RETURNING s.project, s.task_id, s.status, s.unmet, s.fencing_token, e.t, e.lost_blockers,
+        s.status = 1 AND s.unmet = 0 AND e.unmet < 0 AS readied
+    ), neighbour_queued AS (
+      UPDATE queue q SET standing = CASE WHEN n.unmet > 0 THEN 2 ELSE 1 END
+      FROM neighbour n WHERE n.status = 1 AND q.project = n.project AND q.task_id = n.task_id
+    ), neighbour_told AS (
+      INSERT INTO event (project, kind, at, task_id, actor, actor_kind, execution_id, fencing_token, payload)
+      SELECT edge.project, 12, go.t, edge.other, go.actor, go.actor_kind, go.actor_execution, n.fencing_token,
+        jsonb_build_object('blockedBy', go.task_id, 'acceptDropped', edge.accept_dropped)
+      FROM edge JOIN go ON go.i = edge.i AND go.remove
+      JOIN neighbour n ON n.project = edge.project AND n.task_id = edge.other
+      WHERE edge.side = 'dependent'
+    ), neighbour_ready AS (
+      INSERT INTO event (project, kind, at, task_id, fencing_token, payload)
+      SELECT project, 3, t, task_id, fencing_token,
+        jsonb_build_object('cause', CASE WHEN lost_blockers > 0 THEN 'DEPENDENCY_REMOVED' ELSE 'DEPENDENCY_MET' END)
+      FROM neighbour WHERE readied ORDER BY task_id
+    )`;
+
+/** How the changed tasks stand in the queue: gone when finished, back when reopened. */
+const QUEUED: Fragment = (sql) => sql`, queued AS (
+      UPDATE queue q SET
+        standing = CASE s.s_status WHEN 5 THEN 4 WHEN 2 THEN 3 ELSE CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END END,
+        priority = s.s_priority,
+        labels = CASE WHEN go.content ? 'labels'
+          THEN ARRAY(SELECT jsonb_array_elements_text(go.content->'labels')) ELSE q.labels END,
+        assignee = CASE WHEN go.content ? 'assignee' THEN nullif(go.content->>'assignee', '') ELSE q.assignee END
+      FROM go JOIN state s ON s.i = go.i
+      WHERE q.project = go.project AND q.task_id = go.task_id AND s.s_status NOT IN (3, 4)
+        AND (go.status IS NOT NULL OR go.content IS NOT NULL OR go.unmet IS NOT NULL)
+    ), dequeued AS (
+      DELETE FROM queue q USING go
+      WHERE q.project = go.project AND q.task_id = go.task_id AND (go.status IN (3, 4) OR go.remove)
+    ), requeued AS (
+      INSERT INTO queue (project, task_id, standing, priority, plan_id, plan_order, seq, labels, assignee)
+      SELECT go.project, go.task_id, CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END, s.s_priority,
+        t.plan_id, t.plan_order, t.seq, t.labels, t.assignee
+      FROM go JOIN state s ON s.i = go.i JOIN task t ON t.project = go.project AND t.id = go.task_id
+      WHERE go.closing IS NOT NULL AND s.s_status = 1
+    )`;

@@ -1,5 +1,5 @@
 import type { EventDraft } from '../domain/event.js';
-import { eventColumns } from './apply.js';
+import { eventColumns } from './apply-json.js';
 import type { Store } from './store.js';
 
 /**

@@ -26,15 +26,17 @@ export interface AppliedChange extends Applied {
   readonly change: Change;
 }
 
-export interface Mutation<Answer> {
+export interface Mutation<Answer, Facts = undefined> {
   readonly project: string;
   /** Absent: the task of the lease that `along` names. */
   readonly taskId?: string;
   readonly along?: ReadAlong;
   /** Remembered together with what it made, when the decision says what that is. */
   readonly request?: RequestKey | undefined;
-  /** The rules: pure, and called again with a fresh read whenever somebody else was faster. */
-  decide(read: TaskRead): Decision<Answer>;
+  /** Further reads that the decision needs, after the task's own. */
+  readonly gather?: (read: TaskRead) => Promise<Facts>;
+  /** The rules: pure, and called again with fresh reads whenever somebody else was faster. */
+  decide(read: TaskRead, facts: Facts): Decision<Answer>;
 }
 
 const MAX_TRIES = 8;
@@ -46,7 +48,10 @@ const MAX_TRIES = 8;
  *
  * @throws Contention when others were faster every time; nothing was done.
  */
-export async function mutate<Answer>(store: Store, mutation: Mutation<Answer>): Promise<Outcome<Answer>> {
+export async function mutate<Answer, Facts = undefined>(
+  store: Store,
+  mutation: Mutation<Answer, Facts>,
+): Promise<Outcome<Answer>> {
   const { project, taskId, request } = mutation;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (tries > 0) await sleep(Math.random() * 2 ** tries);
@@ -61,18 +66,19 @@ export async function mutate<Answer>(store: Store, mutation: Mutation<Answer>): 
       continue;
     }
 
-    const decision = mutation.decide(found);
+    const facts = (await mutation.gather?.(found)) as Facts;
+    const decision = mutation.decide(found, facts);
     if (decision.record)
       await recordEvent(store, project, found.state.taskId, found.state.fencingToken, decision.record);
     if ('problem' in decision) return { kind: 'PROBLEM', problem: decision.problem };
     if (!decision.change) return { kind: 'DONE', answer: decision.answer, read: found };
 
-    const { change, ref } = decision;
+    const { change, also, ref } = decision;
     if (change.requiresExecution && found.execution === 'UNKNOWN') {
       await ensureExecution(store, project, change.requiresExecution);
     }
     const remember = request && ref !== undefined ? { ...request, ref } : undefined;
-    const applied = await tryApply(store, { project, change, request: remember });
+    const applied = await tryApply(store, { project, change, also, request: remember });
     if (applied) {
       return { kind: 'DONE', answer: decision.answer, read: found, done: { ...applied, change } };
     }
@@ -87,10 +93,10 @@ export async function mutate<Answer>(store: Store, mutation: Mutation<Answer>): 
  * @returns undefined when it was overtaken
  * @throws Contention when a lock was not to be had in time
  */
-async function tryApply(store: Store, item: ChangeItem): Promise<Applied | undefined> {
-  const soon = await store.applySoon(item);
+export async function tryApply(store: Store, item: ChangeItem): Promise<Applied | undefined> {
+  const soon = propagates(item) ? BUSY : await store.applySoon(item);
   const [result] = soon.kind === 'BUSY' ? await applyWaiting(store, [item]) : [soon];
-  return result?.kind === 'APPLIED' ? told(store, result) : undefined;
+  return result?.kind === 'APPLIED' ? told(store, item, result) : undefined;
 }
 
 /**
@@ -101,8 +107,16 @@ async function tryApply(store: Store, item: ChangeItem): Promise<Applied | undef
  */
 export async function applyAll(store: Store, items: readonly ChangeItem[]): Promise<Applied[]> {
   const results = await applyWaiting(store, items);
-  return results.flatMap((result) => (result.kind === 'APPLIED' ? [told(store, result)] : []));
+  return results.flatMap((result, i) => {
+    const item = items[i];
+    return item && result.kind === 'APPLIED' ? [told(store, item, result)] : [];
+  });
 }
+
+const BUSY: ApplyResult = { kind: 'BUSY' };
+
+/** Such a change locks all who wait for its task: it goes alone. */
+const propagates = ({ change }: ChangeItem) => change.propagates || change.remove !== undefined;
 
 async function applyWaiting(store: Store, items: readonly ChangeItem[]): Promise<ApplyResult[]> {
   try {
@@ -115,8 +129,12 @@ async function applyWaiting(store: Store, items: readonly ChangeItem[]): Promise
   }
 }
 
-function told(store: Store, applied: Applied): Applied {
-  store.commits.eventsWritten();
+/** Tells what runs beside the requests of a commit, and passes it on. */
+export function told(store: Store, { project, change }: ChangeItem, applied: Applied): Applied {
+  if (change.events.length > 0) store.commits.eventsWritten();
+  if (applied.readied.length > 0 || change.events.some(({ kind }) => kind === 'TASK_READY')) {
+    store.commits.tasksReady(project);
+  }
   const lease = applied.state?.lease;
   if (lease) store.commits.deadlineSet(lease.expiresAt - applied.at);
   return applied;
@@ -139,6 +157,6 @@ export async function settle(
   const item = { project, change: decideExpiry(read, lapsed, note) };
   if (locked === 'wait') return (await tryApply(store, item)) !== undefined;
   const result = await store.applySoon(item);
-  if (result.kind === 'APPLIED') told(store, result);
+  if (result.kind === 'APPLIED') told(store, item, result);
   return result.kind === 'APPLIED';
 }

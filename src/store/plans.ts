@@ -1,6 +1,6 @@
 import type { Actor } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
-import { eventColumns } from './apply.js';
+import { eventColumns } from './apply-json.js';
 import { type RequestKey, requestJson } from './requests.js';
 import type { Store } from './store.js';
 import { maybeText, micros, type Row, SELECT_STATE, SELECT_TASK, stateOf, taskOf } from './task-row.js';

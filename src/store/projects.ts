@@ -2,7 +2,7 @@ import { asc, eq, gt } from 'drizzle-orm';
 import type { Actor, FieldChange } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import type { Settings } from '../domain/settings.js';
-import { eventColumns } from './apply.js';
+import { eventColumns } from './apply-json.js';
 import { enforcementCodes } from './codes.js';
 import { settingsOf } from './read-task.js';
 import { type RequestKey, requestJson } from './requests.js';

@@ -1,9 +1,10 @@
 import type postgres from 'postgres';
 import type { Snapshot } from '../domain/decision.js';
+import type { Dependent, UnmetDependency } from '../domain/dependencies.js';
 import type { NamedLease } from '../domain/lease-end.js';
 import type { Settings } from '../domain/settings.js';
 import type { Task } from '../domain/task.js';
-import { enforcementCodes, leaseEndCodes } from './codes.js';
+import { enforcementCodes, leaseEndCodes, statusCodes } from './codes.js';
 import type { Sql } from './database.js';
 import type { RememberedRequest, RequestKey } from './requests.js';
 import { maybeMicros, micros, type Row, SELECT_STATE, SELECT_TASK, stateOf, taskOf } from './task-row.js';
@@ -16,19 +17,31 @@ export interface ReadAlong {
   readonly execution?: { readonly principal: string; readonly id: string } | undefined;
   /** Whether this request was applied before. */
   readonly request?: RequestKey | undefined;
+  /** Those who wait for the task. */
+  readonly dependents?: boolean;
 }
+
+/** The most neighbours of a task that one answer tells. */
+const MAX_NEIGHBOURS = 100;
 
 /** One consistent read of a task. */
 export interface TaskRead extends Snapshot {
   readonly task: Task;
   /** The named lease, when the project has it; perhaps on another task. */
   readonly namedLease: NamedLease | undefined;
-  readonly execution: 'UNKNOWN' | 'RUNNING' | 'ENDED';
+  readonly execution: Execution;
+  /** What it waits for and is unfinished, at most 100. */
+  readonly unmet: readonly UnmetDependency[];
+  /** Who waits for it, at most 100, if that was asked for. */
+  readonly dependents: readonly Dependent[];
 }
+
+export type Execution = 'UNKNOWN' | 'RUNNING' | 'ENDED';
 
 export interface ReadResult {
   readonly found: TaskRead | undefined;
   readonly request: RememberedRequest | undefined;
+  readonly execution: Execution;
 }
 
 /** The select list of `project p` as {@link settingsOf} reads it. */
@@ -63,9 +76,16 @@ export async function readTasks(
       ${sql.unsafe(SELECT_STATE)}, ${sql.unsafe(SELECT_TASK)},
       l.id AS l_id, l.task_id AS l_task_id, l.fencing_token AS l_fencing_token, l.principal AS l_principal,
       l."end" AS l_end, x.id AS execution_id, x.ended_at AS execution_ended_at,
-      r.ref AS request_ref, encode(r.body_hash, 'hex') AS request_body_hash
+      r.ref AS request_ref, encode(r.body_hash, 'hex') AS request_body_hash,
+      CASE WHEN s.unmet > 0 THEN (${UNMET(sql)}) END AS unmet,
+      CASE WHEN q.dependents AND s.dependents > 0 THEN (
+        SELECT json_agg(d) FROM (
+          SELECT task_id AS "taskId", accept_dropped AS "acceptDropped" FROM dependency
+          WHERE project = s.project AND blocker_id = s.task_id ORDER BY task_id LIMIT ${MAX_NEIGHBOURS}) d
+      ) END AS dependents
     FROM jsonb_to_recordset(${itemsJson(items)}::text::jsonb) AS q(
-      i integer, project text, task_id text, lease_id text, principal text, execution_id text, rpc text, request_id text)
+      i integer, project text, task_id text, lease_id text, principal text, execution_id text, rpc text, request_id text,
+      dependents boolean)
     ${byKey(sql, sql`SELECT * FROM project WHERE id = q.project`, 'p')}
     ${byKey(sql, sql`SELECT * FROM lease WHERE project = q.project AND id = q.lease_id`, 'l')}
     ${byKey(sql, sql`SELECT * FROM task_state WHERE project = q.project AND task_id = coalesce(q.task_id, l.task_id)`, 's')}
@@ -81,6 +101,34 @@ export async function readTasks(
   return rows.map((row, i) => resultOf(row, defaults, items[i]?.request));
 }
 
+/** The unfinished tasks that `s` waits for. A lapsed lease no longer holds one. */
+const UNMET = (sql: Sql) => sql`
+  SELECT json_agg(u) FROM (
+    SELECT d.blocker_id AS "taskId", bt.title,
+      CASE WHEN b.status = 2 AND b.expires_at <= holdfast_now() THEN 1 ELSE b.status END AS status,
+      CASE WHEN b.expires_at > holdfast_now() THEN b.principal END AS principal, b.execution_id AS "executionId"
+    FROM dependency d
+    JOIN task_state b ON b.project = d.project AND b.task_id = d.blocker_id
+    JOIN task bt ON bt.project = b.project AND bt.id = b.task_id
+    WHERE d.project = s.project AND d.task_id = s.task_id
+      AND NOT (b.status = 3 OR (b.status = 4 AND d.accept_dropped))
+    ORDER BY bt.seq LIMIT ${MAX_NEIGHBOURS}) u`;
+
+interface UnmetRow {
+  readonly taskId: string;
+  readonly title: string;
+  readonly status: number;
+  readonly principal: string | null;
+  readonly executionId: string;
+}
+
+const unmetOf = ({ taskId, title, status, principal, executionId }: UnmetRow): UnmetDependency => ({
+  taskId,
+  title,
+  status: statusCodes.name(status),
+  holder: principal === null ? undefined : { principal, executionId },
+});
+
 /** A row or none, looked up by its key. OFFSET 0 keeps the planner from scanning a table that is small as yet. */
 function byKey(sql: Sql, lookup: postgres.PendingQuery<postgres.Row[]>, alias: string) {
   return sql`LEFT JOIN LATERAL (${lookup} OFFSET 0) ${sql.unsafe(alias)} ON true`;
@@ -88,7 +136,7 @@ function byKey(sql: Sql, lookup: postgres.PendingQuery<postgres.Row[]>, alias: s
 
 function itemsJson(items: readonly ReadItem[]): string {
   return JSON.stringify(
-    items.map(({ project, taskId, leaseId, execution, request }, i) => ({
+    items.map(({ project, taskId, leaseId, execution, request, dependents }, i) => ({
       i,
       project,
       task_id: taskId,
@@ -97,6 +145,7 @@ function itemsJson(items: readonly ReadItem[]): string {
       execution_id: execution?.id,
       rpc: request?.rpc,
       request_id: request?.requestId,
+      dependents,
     })),
   );
 }
@@ -104,6 +153,7 @@ function itemsJson(items: readonly ReadItem[]): string {
 function resultOf(row: Row, defaults: Settings, request: RequestKey | undefined): ReadResult {
   return {
     found: row.s_task_id === null ? undefined : foundOf(row, defaults),
+    execution: executionOf(row),
     request:
       row.request_ref === null
         ? undefined
@@ -127,6 +177,13 @@ function foundOf(row: Row, defaults: Settings): TaskRead {
             principal: row.l_principal as string,
             end: row.l_end === null ? undefined : leaseEndCodes.name(row.l_end as number),
           },
-    execution: row.execution_id === null ? 'UNKNOWN' : row.execution_ended_at === null ? 'RUNNING' : 'ENDED',
+    execution: executionOf(row),
+    unmet: ((row.unmet as UnmetRow[] | null) ?? []).map(unmetOf),
+    dependents: (row.dependents as Dependent[] | null) ?? [],
   };
+}
+
+function executionOf(row: Row): Execution {
+  if (row.execution_id === null) return 'UNKNOWN';
+  return row.execution_ended_at === null ? 'RUNNING' : 'ENDED';
 }

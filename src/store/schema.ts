@@ -39,6 +39,11 @@ export const project = pgTable('project', {
   maxTtl: micros('max_ttl'),
   maxAge: micros('max_age'),
   maxExpiries: integer('max_expiries'),
+  /**
+   * Moves with every edge that could close a cycle. Two edges far apart can close one together, and neither
+   * touches a task of the other; whoever checks for cycles relies on this instead.
+   */
+  graphVersion: int64('graph_version').notNull().default(sql`0`),
   createdAt: micros('created_at').notNull(),
 });
 
@@ -131,6 +136,7 @@ export const task = pgTable(
     uniqueIndex('task_seq').on(t.project, t.seq),
     uniqueIndex('task_external_key').on(t.project, t.externalKey).where(sql`${t.externalKey} IS NOT NULL`),
     index('task_plan').on(t.project, t.planId, t.planOrder).where(sql`${t.planId} IS NOT NULL`),
+    index('task_parent').on(t.project, t.parentId).where(sql`${t.parentId} IS NOT NULL`),
   ],
 );
 
@@ -148,6 +154,9 @@ export const taskState = pgTable(
     status: smallint('status').notNull(),
     priority: integer('priority').notNull(),
     unmet: integer('unmet').notNull().default(0),
+    /** How many edges lead from it and to it: whether a change of its status touches others. */
+    blockers: integer('blockers').notNull().default(0),
+    dependents: integer('dependents').notNull().default(0),
     leaseVersion: int64('lease_version').notNull().default(sql`0`),
     depsVersion: int64('deps_version').notNull().default(sql`0`),
     contentVersion: int64('content_version').notNull().default(sql`0`),
@@ -170,6 +179,55 @@ export const taskState = pgTable(
     noteCount: integer('note_count').notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.project, t.taskId] })],
+);
+
+/** An edge: `task_id` waits for `blocker_id`. Parenthood is one, too: the parent waits for its child. */
+export const dependency = pgTable(
+  'dependency',
+  {
+    project: text('project').notNull(),
+    taskId: text('task_id').notNull(),
+    blockerId: text('blocker_id').notNull(),
+    /** A DROPPED blocker satisfies as well. */
+    acceptDropped: boolean('accept_dropped').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project, t.taskId, t.blockerId] }),
+    index('dependency_blocker').on(t.project, t.blockerId, t.taskId),
+  ],
+);
+
+/**
+ * Every unfinished task with what it is sorted and filtered by, and how it stands: what listing and picking
+ * ready tasks reads. Written by the statement that changes the task.
+ */
+export const queue = pgTable(
+  'queue',
+  {
+    project: text('project').notNull(),
+    taskId: text('task_id').notNull(),
+    standing: smallint('standing').notNull(),
+    priority: integer('priority').notNull(),
+    planId: text('plan_id'),
+    planOrder: integer('plan_order').notNull(),
+    seq: bigint('seq', { mode: 'number' }).notNull(),
+    labels: text('labels').array().notNull(),
+    assignee: text('assignee'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.project, t.taskId] }),
+    index('queue_ready')
+      .on(t.project, t.priority.desc().nullsFirst(), t.planOrder, t.seq)
+      .where(sql`${t.standing} = 1`),
+    index('queue_ready_plan')
+      .on(t.project, t.planId, t.priority.desc().nullsFirst(), t.planOrder, t.seq)
+      .where(sql`${t.standing} = 1 AND ${t.planId} IS NOT NULL`),
+    index('queue_ready_assignee')
+      .on(t.project, t.assignee, t.priority.desc().nullsFirst(), t.planOrder, t.seq)
+      .where(sql`${t.standing} = 1 AND ${t.assignee} IS NOT NULL`),
+    index('queue_ready_labels').using('gin', t.labels).where(sql`${t.standing} = 1 AND ${t.labels} <> '{}'`),
+    index('queue_not_ready').on(t.project, t.standing, t.seq).where(sql`${t.standing} <> 1`),
+  ],
 );
 
 /**

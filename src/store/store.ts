@@ -24,6 +24,8 @@ export interface Store {
 export interface CommitListener {
   /** Events were written and wait for their positions. */
   eventsWritten(): void;
+  /** A task of this project may have become ready. */
+  tasksReady(project: string): void;
   /** A lease was granted that ends in so many microseconds. */
   deadlineSet(remaining: number): void;
 }
@@ -42,9 +44,11 @@ async function applyBatch({ sql }: Database, items: readonly ChangeItem[]): Prom
   const taken = new Set<string>();
   // One statement changes a row once. A second change of a task was decided on the same row as the first,
   // which moves the row's version: it would be overtaken in any case.
-  const firsts = items.filter(({ project, change }) => {
-    const key = JSON.stringify([project, change.taskId]);
-    return !taken.has(key) && taken.add(key);
+  const firsts = items.filter(({ project, change, also = [] }) => {
+    const keys = [change, ...also].map(({ taskId }) => JSON.stringify([project, taskId]));
+    if (keys.some((key) => taken.has(key))) return false;
+    for (const key of keys) taken.add(key);
+    return true;
   });
   let results: ApplyResult[];
   try {

@@ -17,6 +17,8 @@ const STATE_COLUMNS = [
   'status',
   'priority',
   'unmet',
+  'blockers',
+  'dependents',
   'lease_version',
   'deps_version',
   'content_version',
@@ -64,13 +66,17 @@ const prefixed = (alias: string, prefix: string, columns: readonly string[]) =>
 
 /** The select lists of `task_state s` and `task t`, each column with a prefix, as {@link stateOf} and {@link taskOf} read them. */
 export const SELECT_STATE = prefixed('s', 's_', STATE_COLUMNS);
-export const SELECT_TASK = prefixed('t', 't_', TASK_COLUMNS);
+export const SELECT_TASK = `${prefixed('t', 't_', TASK_COLUMNS)},
+  CASE WHEN s.blockers > 0 THEN ARRAY(
+    SELECT blocker_id FROM dependency WHERE project = t.project AND task_id = t.id ORDER BY blocker_id) END AS t_blocked_by`;
 
 export function stateOf(row: Row): TaskState {
   return {
     taskId: row.s_task_id as string,
     status: statusCodes.name(row.s_status as number),
     unmet: row.s_unmet as number,
+    blockers: row.s_blockers as number,
+    dependents: row.s_dependents as number,
     leaseVersion: row.s_lease_version as bigint,
     depsVersion: row.s_deps_version as bigint,
     contentVersion: row.s_content_version as bigint,
@@ -120,6 +126,7 @@ export function taskOf(row: Row): Task {
     planId: maybeText(row.t_plan_id),
     planOrder: row.t_plan_order as number,
     parentId: maybeText(row.t_parent_id),
+    blockedBy: (row.t_blocked_by as string[] | null) ?? [],
     externalKey: maybeText(row.t_external_key),
     assignee: maybeText(row.t_assignee) ?? '',
     result: maybeText(row.t_result) ?? '',

@@ -3,7 +3,7 @@ import type { Actor } from '../domain/event.js';
 import type { Identity } from '../domain/identity.js';
 import type { Micros } from '../domain/instant.js';
 import type { PrincipalKind, Role } from '../domain/principal.js';
-import { eventColumns } from './apply.js';
+import { eventColumns } from './apply-json.js';
 import { textArray } from './arrays.js';
 import { kindCodes, roleCodes } from './codes.js';
 import { token } from './schema.js';

@@ -7,6 +7,7 @@ import { HOUR, MINUTE } from '../../src/domain/instant.js';
 import type { PrincipalKind as Kind, Role as RoleName } from '../../src/domain/principal.js';
 import type { Settings } from '../../src/domain/settings.js';
 import { createSequencer } from '../../src/feed/sequencer.js';
+import { createWaitingRoom } from '../../src/feed/waiting-room.js';
 import { createAuthenticate, hashSecret } from '../../src/rpc/authenticate.js';
 import { newId, newSecret } from '../../src/rpc/ids.js';
 import { authInterceptor } from '../../src/rpc/interceptors/auth.js';
@@ -128,10 +129,11 @@ async function startWhole(parts: Parts): Promise<RunningServer> {
 /** The same server and services, but nothing that acts by itself except the sequencer. */
 async function startQuiet({ databaseUrl, defaults, log, poolSize }: Parts): Promise<RunningServer> {
   const database = openDatabase({ url: databaseUrl, poolSize });
-  const store = createStore(database, defaults, { eventsWritten() {}, deadlineSet() {} });
+  const store = createStore(database, defaults, { eventsWritten() {}, tasksReady() {}, deadlineSet() {} });
   const sequencer = createSequencer(store, (job, err) => log.error({ job, err }));
+  const waiting = createWaitingRoom(store, (job, err) => log.error({ job, err }));
   const server = createHoldfastServer({
-    routes: routes({ store, sequencer }),
+    routes: routes({ store, sequencer, waiting }),
     interceptors: [errorsInterceptor(log), authInterceptor(createAuthenticate(store)), validateInterceptor],
     ready: async () => ({ ok: true }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
@@ -141,6 +143,7 @@ async function startQuiet({ databaseUrl, defaults, log, poolSize }: Parts): Prom
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     await server.drain(1_000);
+    await waiting.stop();
     await sequencer.stop();
     await database.close();
   };
@@ -157,7 +160,7 @@ async function makeOwner(databaseUrl: string, defaults: Settings): Promise<strin
   const database = openDatabase({ url: databaseUrl, poolSize: 1 });
   const secret = newSecret();
   try {
-    const store = createStore(database, defaults, { eventsWritten() {}, deadlineSet() {} });
+    const store = createStore(database, defaults, { eventsWritten() {}, tasksReady() {}, deadlineSet() {} });
     await createToken(
       store,
       'default',

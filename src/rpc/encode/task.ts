@@ -1,5 +1,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { type NoteSchema, type TaskSchema, TaskStatus } from '@holdfast/proto/task';
+import {
+  type NoteSchema,
+  type TaskSchema,
+  TaskStatus,
+  type UnmetDependencySchema,
+} from '@holdfast/proto/task';
+import type { UnmetDependency } from '../../domain/dependencies.js';
 import type { Micros } from '../../domain/instant.js';
 import type { Task } from '../../domain/task.js';
 import { liveLease, statusAt, type TaskState } from '../../domain/task-state.js';
@@ -19,6 +25,7 @@ export function taskMessage(task: Task, state: TaskState, now: Micros): MessageI
     labels: [...task.labels],
     planId: task.planId ?? '',
     planOrder: task.planOrder,
+    blockedBy: [...task.blockedBy],
     parentId: task.parentId ?? '',
     externalKey: task.externalKey ?? '',
     assignee: task.assignee,
@@ -44,5 +51,14 @@ export function noteMessage(note: Note): MessageInitShape<typeof NoteSchema> {
     executionId: note.executionId ?? '',
     text: note.text,
     createdAt: timestamp(note.createdAt),
+  };
+}
+
+export function unmetMessage(unmet: UnmetDependency): MessageInitShape<typeof UnmetDependencySchema> {
+  return {
+    taskId: unmet.taskId,
+    title: unmet.title,
+    status: TaskStatus[unmet.status],
+    ...(unmet.holder && { holder: unmet.holder }),
   };
 }

@@ -299,6 +299,26 @@ export declare type UnmetDependency = Message<"holdfast.v1.UnmetDependency"> & {
 export declare const UnmetDependencySchema: GenMessage<UnmetDependency>;
 
 /**
+ * The error detail of a transition that a blocked task does not allow (status FAILED_PRECONDITION).
+ *
+ * @generated from message holdfast.v1.Blocked
+ */
+export declare type Blocked = Message<"holdfast.v1.Blocked"> & {
+  /**
+   * What the task waits for, at most 100.
+   *
+   * @generated from field: repeated holdfast.v1.UnmetDependency unmet_dependencies = 1;
+   */
+  unmetDependencies: UnmetDependency[];
+};
+
+/**
+ * Describes the message holdfast.v1.Blocked.
+ * Use `create(BlockedSchema)` to create a new message.
+ */
+export declare const BlockedSchema: GenMessage<Blocked>;
+
+/**
  * Asks for a new task.
  *
  * @generated from message holdfast.v1.CreateTaskRequest
@@ -387,6 +407,20 @@ export declare type CreateTaskRequest = Message<"holdfast.v1.CreateTaskRequest">
    * @generated from field: string request_id = 12;
    */
   requestId: string;
+
+  /**
+   * Shows that the writer holds the lease on `parent_id`: a new sub-task makes its parent wait.
+   *
+   * @generated from field: holdfast.v1.Proof proof = 13;
+   */
+  proof?: Proof | undefined;
+
+  /**
+   * An admin's reason to write the parent against the guard's verdict.
+   *
+   * @generated from field: string override_reason = 14;
+   */
+  overrideReason: string;
 };
 
 /**
@@ -1195,6 +1229,13 @@ export declare type ReopenTaskResponse = Message<"holdfast.v1.ReopenTaskResponse
    * @generated from field: repeated string blocked_again = 2;
    */
   blockedAgain: string[];
+
+  /**
+   * What the reopened task itself waits for, at most 100.
+   *
+   * @generated from field: repeated holdfast.v1.UnmetDependency unmet_dependencies = 3;
+   */
+  unmetDependencies: UnmetDependency[];
 };
 
 /**

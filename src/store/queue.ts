@@ -1,0 +1,201 @@
+import type { Micros } from '../domain/instant.js';
+import type { Holder } from '../domain/principal.js';
+import { textArray } from './arrays.js';
+import type { Sql } from './database.js';
+import type { Store } from './store.js';
+import { type Row, SELECT_STATE, SELECT_TASK } from './task-row.js';
+import { type TaskWithState, withState } from './tasks.js';
+
+/** Which ready tasks are wanted. */
+export interface QueueFilter {
+  readonly planId: string | undefined;
+  /** All of them. */
+  readonly labels: readonly string[];
+  readonly assignee: string | undefined;
+}
+
+/** Where a listing of ready tasks goes on: best first by priority, plan order, age. */
+export interface QueueCursor {
+  readonly priority: number;
+  readonly planOrder: number;
+  readonly seq: number;
+}
+
+const matches = (sql: Sql, { planId, labels, assignee }: QueueFilter) => sql`
+  ${planId === undefined ? sql`` : sql`AND q.plan_id = ${planId}`}
+  ${labels.length === 0 ? sql`` : sql`AND q.labels <> '{}' AND q.labels @> ${textArray(sql, labels)}`}
+  ${assignee === undefined ? sql`` : sql`AND q.assignee = ${assignee}`}`;
+
+const BEST_FIRST = 'ORDER BY q.priority DESC, q.plan_order, q.seq';
+
+/** Tasks whose lease has lapsed, whether or not anybody recorded that: few, since sweeps do. */
+const LAPSED = `lease l
+  JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
+  JOIN queue q ON q.project = l.project AND q.task_id = l.task_id`;
+
+/** What AcquireNextTask may try, and what it has to settle before. */
+export interface Candidates {
+  /** Best first. An unlocked read: nobody is passed over because somebody merely looks at it. */
+  readonly ready: readonly string[];
+  readonly lapsed: readonly string[];
+}
+
+export async function findCandidates(
+  { database: { sql } }: Store,
+  project: string,
+  filter: QueueFilter,
+  limit: number,
+): Promise<Candidates> {
+  const rows = await sql<{ task_id: string; lapsed: boolean }[]>`
+    (SELECT q.task_id, false AS lapsed FROM queue q
+      WHERE q.project = ${project} AND q.standing = 1 ${matches(sql, filter)}
+      ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
+    UNION ALL
+    (SELECT q.task_id, true FROM (SELECT holdfast_now() AS now) clock, ${sql.unsafe(LAPSED)}
+      WHERE l.project = ${project} AND l."end" IS NULL AND l.sweep_at <= clock.now AND s.expires_at <= clock.now
+      ${matches(sql, filter)} LIMIT ${limit})`;
+  return {
+    ready: rows.filter(({ lapsed }) => !lapsed).map((row) => row.task_id),
+    lapsed: rows.filter(({ lapsed }) => lapsed).map((row) => row.task_id),
+  };
+}
+
+/**
+ * The tasks that can be leased now, best first. A lapsed lease counts from its deadline on: those are a second
+ * small scan, unless settling one would quarantine its task.
+ */
+export async function listReady(
+  { database: { sql }, defaults }: Store,
+  project: string,
+  filter: QueueFilter,
+  after: QueueCursor | undefined,
+  limit: number,
+): Promise<TaskWithState[]> {
+  const beyond = after
+    ? sql`AND q.priority <= ${after.priority}
+        AND (q.priority < ${after.priority} OR (q.plan_order, q.seq) > (${after.planOrder}, ${after.seq}))`
+    : sql``;
+  const rows = await sql<Row[]>`
+    WITH clock AS MATERIALIZED (SELECT holdfast_now() AS now), picked AS (
+      (SELECT q.task_id FROM queue q
+        WHERE q.project = ${project} AND q.standing = 1 ${matches(sql, filter)} ${beyond}
+        ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
+      UNION ALL
+      (SELECT q.task_id FROM clock, project p, ${sql.unsafe(LAPSED)}
+        WHERE p.id = ${project} AND l.project = ${project} AND l."end" IS NULL
+          AND l.sweep_at <= clock.now AND s.expires_at <= clock.now AND s.unmet = 0
+          AND (coalesce(p.max_expiries, ${defaults.maxExpiries}) = 0
+            OR s.expiries_in_a_row + 1 < coalesce(p.max_expiries, ${defaults.maxExpiries}))
+          ${matches(sql, filter)} ${beyond}
+        ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
+    )
+    SELECT clock.now, ${sql.unsafe(SELECT_TASK)}, ${sql.unsafe(SELECT_STATE)}
+    FROM clock, picked
+    JOIN task t ON t.project = ${project} AND t.id = picked.task_id
+    JOIN task_state s ON s.project = t.project AND s.task_id = t.id
+    JOIN queue q ON q.project = t.project AND q.task_id = t.id
+    ${sql.unsafe(BEST_FIRST)} LIMIT ${limit}`;
+  return rows.map(withState);
+}
+
+/** An unfinished task that cannot be leased now. */
+export interface NotReady {
+  readonly taskId: string;
+  readonly title: string;
+  readonly why: 'BLOCKED' | 'LEASED' | 'QUARANTINED';
+  readonly holder: Holder | undefined;
+  readonly expiresAt: Micros | undefined;
+  readonly now: Micros;
+}
+
+const WHY = { 2: 'BLOCKED', 3: 'LEASED', 4: 'QUARANTINED' } as const;
+
+/** The oldest unfinished tasks that cannot be leased now, and why. */
+export async function listNotReady(
+  { database: { sql } }: Store,
+  project: string,
+  filter: QueueFilter,
+  limit: number,
+): Promise<NotReady[]> {
+  const rows = await sql<Row[]>`
+    SELECT clock.now, q.task_id, t.title, q.standing, s.principal, s.execution_id, s.expires_at
+    FROM (SELECT holdfast_now() AS now) clock, queue q
+    JOIN task t ON t.project = q.project AND t.id = q.task_id
+    JOIN task_state s ON s.project = q.project AND s.task_id = q.task_id
+    WHERE q.project = ${project} AND q.standing <> 1 AND (q.standing <> 3 OR s.expires_at > clock.now)
+      ${matches(sql, filter)}
+    ORDER BY q.standing, q.seq LIMIT ${limit}`;
+  return rows.map((row) => ({
+    taskId: row.task_id as string,
+    title: row.title as string,
+    why: WHY[row.standing as keyof typeof WHY],
+    holder:
+      row.standing === 3
+        ? { principal: row.principal as string, executionId: row.execution_id as string }
+        : undefined,
+    expiresAt: row.standing === 3 ? Number(row.expires_at) : undefined,
+    now: Number(row.now),
+  }));
+}
+
+/** Why nothing is ready. Counts stop at {@link COUNTED}. */
+export interface EmptyQueue {
+  readonly leased: number;
+  readonly blocked: number;
+  readonly quarantined: number;
+  /** Ready tasks that the filter leaves out. */
+  readonly filteredOut: number;
+  /** Until the first live lease that matches ends, unless it is renewed. */
+  readonly nextExpiry: Micros | undefined;
+}
+
+/** Counting further would cost more than it tells. */
+export const COUNTED = 1000;
+
+export async function explainEmpty(
+  { database: { sql } }: Store,
+  project: string,
+  filter: QueueFilter,
+): Promise<EmptyQueue> {
+  const count = (standing: number, which: QueueFilter) => sql`(
+    SELECT count(*) FROM (
+      SELECT 1 FROM queue q WHERE q.project = ${project} AND q.standing = ${sql.unsafe(String(standing))}
+        ${matches(sql, which)} LIMIT ${COUNTED}) counted)::integer`;
+  const anything: QueueFilter = { planId: undefined, labels: [], assignee: undefined };
+  const [row] = await sql<Row[]>`
+    SELECT ${count(1, anything)} AS filtered_out, ${count(2, filter)} AS blocked, ${count(3, filter)} AS leased,
+      ${count(4, filter)} AS quarantined,
+      (SELECT min(s.expires_at) - holdfast_now() FROM lease l
+        JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
+        JOIN queue q ON q.project = l.project AND q.task_id = l.task_id
+        WHERE l.project = ${project} AND l."end" IS NULL AND s.expires_at > holdfast_now() ${matches(sql, filter)}
+      ) AS next_expiry`;
+  return {
+    leased: row?.leased as number,
+    blocked: row?.blocked as number,
+    quarantined: row?.quarantined as number,
+    filteredOut: row?.filtered_out as number,
+    nextExpiry: row?.next_expiry === null ? undefined : Math.max(0, Number(row?.next_expiry)),
+  };
+}
+
+/** What came of the tasks that a task waited for, newest first. */
+export interface DependencyResult {
+  readonly taskId: string;
+  readonly title: string;
+  readonly result: string;
+}
+
+export async function dependencyResults(
+  { database: { sql } }: Store,
+  project: string,
+  taskId: string,
+  limit: number,
+): Promise<DependencyResult[]> {
+  return sql<DependencyResult[]>`
+    SELECT t.id AS "taskId", t.title, t.result FROM dependency d
+    JOIN task t ON t.project = d.project AND t.id = d.blocker_id
+    JOIN task_state s ON s.project = d.project AND s.task_id = d.blocker_id
+    WHERE d.project = ${project} AND d.task_id = ${taskId} AND s.status = 3 AND t.result <> ''
+    ORDER BY t.closed_at DESC, t.seq DESC LIMIT ${limit}`;
+}
