@@ -371,29 +371,29 @@ const sweepAll = command('sweep', fc.constant(0), async (_input, model, real) =>
   model.sweep();
 });
 
-/** Every command, the frequent ones more than once. */
+const often = <T>(times: number, ...arbitraries: T[]): T[] =>
+  Array.from({ length: times }, () => arbitraries).flat();
+
+/** Every command; those that end things for good are rare, else little is left to happen. */
 export const commands = [
-  acquireTask,
-  acquireTask,
-  acquireTask,
-  renewLease,
-  renewLease,
-  releaseLease,
-  renewAll,
-  endRun,
-  force,
-  writeCommand('UpdateTask', ['first', 'a new title', 'another title']),
-  writeCommand('AddNote', ['a note', 'another note']),
-  writeCommand('CompleteTask', ['', 'the result', 'another result']),
+  ...often(8, acquireTask),
+  ...often(3, renewLease, toDeadline, advance),
+  ...often(
+    2,
+    releaseLease,
+    renewAll,
+    check,
+    writeCommand('UpdateTask', ['first', 'a new title', 'another title']),
+    writeCommand('AddNote', ['a note', 'another note']),
+    writeCommand('CompleteTask', ['', 'the result', 'another result']),
+    writeCommand('ReopenTask', ['', 'not good enough']),
+    requeueTask,
+    createTask,
+    sweepAll,
+    read,
+  ),
   writeCommand('DropTask', ['', 'no use']),
-  writeCommand('ReopenTask', ['', 'not good enough']),
   writeCommand('DeleteTask', ['']),
-  createTask,
-  requeueTask,
-  check,
-  read,
-  advance,
-  toDeadline,
-  toDeadline,
-  sweepAll,
+  force,
+  endRun,
 ];
