@@ -14,7 +14,7 @@ import { setUp, tearDown } from './system.js';
  * answer must agree, and in the end the whole history. `HOLDFAST_TEST_MODEL_RUNS` makes it longer,
  * `HOLDFAST_TEST_MODEL_SEED` repeats one that failed.
  */
-const RUNS = Number(process.env.HOLDFAST_TEST_MODEL_RUNS ?? 15);
+const RUNS = Number(process.env.HOLDFAST_TEST_MODEL_RUNS ?? 20);
 const SEED = process.env.HOLDFAST_TEST_MODEL_SEED;
 
 const SECOND = 1_000_000;
