@@ -2,6 +2,7 @@ import { type Change, whileLive } from './change.js';
 import type { Decision, Snapshot } from './decision.js';
 import type { EventDraft } from './event.js';
 import type { Proof } from './guard.js';
+import type { Micros } from './instant.js';
 import { endedEvent, readyAgain } from './lease-end.js';
 import { type Caller, isHolder } from './principal.js';
 import type { Problem } from './problem.js';
@@ -60,13 +61,22 @@ function endLease(
   };
 }
 
-/** The completion that this proof stands for has happened already: a retry gets its answer. */
-function completedBy(state: TaskState, caller: Caller, proof: Proof | undefined): boolean {
+/**
+ * The completion that this proof stands for has happened already: a retry gets its answer. The lease must
+ * have ended in the very statement that closed the task: it may have been reopened and closed again since.
+ */
+function completedBy(
+  state: TaskState,
+  caller: Caller,
+  proof: Proof | undefined,
+  closedAt: Micros | undefined,
+): boolean {
   const last = state.previous;
   return (
     proof !== undefined &&
     state.status === 'DONE' &&
     last?.end === 'COMPLETED' &&
+    last.endedAt === closedAt &&
     last.id === proof.leaseId &&
     last.fencingToken === proof.fencingToken &&
     last.holder.principal === caller.principal
@@ -78,9 +88,10 @@ export function decideComplete(
   caller: Caller,
   request: GuardedRequest,
   result: string,
+  task: { readonly closedAt: Micros | undefined },
 ): Decision<'COMPLETED' | 'ALREADY_COMPLETED'> {
   const { state } = snapshot;
-  if (completedBy(state, caller, request.proof)) return { answer: 'ALREADY_COMPLETED' };
+  if (completedBy(state, caller, request.proof, task.closedAt)) return { answer: 'ALREADY_COMPLETED' };
   return guarded(snapshot, caller, { ...request, keep: result }, (audit) => {
     const problem = barred('complete', state, caller);
     if (problem) return { problem };

@@ -207,7 +207,7 @@ const addNote: Functions['addNote'] = async (api, call, request) => {
 const completeTask: Functions['completeTask'] = async (api, call, request) => {
   const outcome = doneOrRef(
     await write(api, call, 'CompleteTask', request, (read, guard) =>
-      decideComplete(read, call.caller, guard, request.result),
+      decideComplete(read, call.caller, guard, request.result, read.task),
     ),
   );
   if (outcome.kind === 'REPEATED') return { task: await currentTask(api.store, call, outcome.ref) };
