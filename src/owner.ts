@@ -6,7 +6,7 @@ import type { Store } from './store/store.js';
 import { createToken, hasOwner } from './store/tokens.js';
 
 /** Where the owner's token is kept for the local command line. */
-export const ownerTokenFile = (dataDir: string): string => join(dataDir, 'admin-token');
+const ownerTokenFile = (dataDir: string): string => join(dataDir, 'admin-token');
 
 /**
  * Makes sure that somebody owns the server: on the first start an owner token is made and kept in the data

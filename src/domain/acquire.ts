@@ -18,15 +18,6 @@ export interface AcquireRequest {
   readonly unmet?: readonly UnmetDependency[];
 }
 
-export type RefusalReason =
-  | 'HELD'
-  | 'DEPENDENCIES_UNMET'
-  | 'TASK_CLOSED'
-  | 'NOTHING_READY'
-  | 'EXECUTION_ENDED'
-  | 'MAX_AGE_REACHED'
-  | 'LEASE_ENDED';
-
 export type AcquireAnswer =
   | { readonly kind: 'GRANTED'; readonly renewed: boolean }
   | { readonly kind: 'HELD'; readonly lease: CurrentLease; readonly remaining: Micros }
@@ -98,7 +89,7 @@ export function decideAcquire(
 }
 
 /** A regrant to the execution that held the task last goes on counting its age. */
-export function inheritsAge(state: TaskState, holder: Holder): boolean {
+function inheritsAge(state: TaskState, holder: Holder): boolean {
   const last = state.previous?.holder;
   return last?.principal === holder.principal && last.executionId === holder.executionId;
 }

@@ -27,7 +27,7 @@ export interface ContentChange {
 }
 
 /** Closing stamps result and closer, reopening wipes them. */
-export type Closing = { readonly result?: string; readonly by: string } | 'reopened';
+type Closing = { readonly result?: string; readonly by: string } | 'reopened';
 
 export interface NoteDraft {
   readonly id: string;

@@ -40,7 +40,7 @@ export function cutText(text: string): string {
   return `${text.slice(0, MAX_CHANGE_TEXT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-export interface LeaseGrantedPayload {
+interface LeaseGrantedPayload {
   readonly holder: Holder;
   /** Filled in by the statement that grants: only it knows the clock after the lock. */
   readonly expiresAt?: Micros;
@@ -51,7 +51,7 @@ export interface LeaseGrantedPayload {
   readonly previousFencingToken?: string;
 }
 
-export interface LeaseEndedPayload {
+interface LeaseEndedPayload {
   readonly holder: Holder;
   readonly cause: LeaseEndCause;
   readonly expiresAt: Micros;
@@ -60,7 +60,7 @@ export interface LeaseEndedPayload {
   readonly lastNote?: string;
 }
 
-export interface GuardedWritePayload {
+interface GuardedWritePayload {
   readonly rpc: string;
   readonly code: WriteCode;
   readonly holder?: Holder;
@@ -70,25 +70,25 @@ export interface GuardedWritePayload {
   readonly keptResult?: string;
 }
 
-export interface PlanPayload {
+interface PlanPayload {
   readonly planId: string;
   readonly title: string;
   readonly changes: readonly FieldChange[];
 }
 
-export interface ProjectPayload {
+interface ProjectPayload {
   readonly title: string;
   readonly changes: readonly FieldChange[];
 }
 
-export interface TokenPayload {
+interface TokenPayload {
   readonly tokenId: string;
   readonly principal: string;
   readonly kind: PrincipalKind;
   readonly role: Role;
 }
 
-export interface DependencyPayload {
+interface DependencyPayload {
   readonly blockedBy: string;
   readonly acceptDropped: boolean;
 }

@@ -3,6 +3,7 @@ import type { Decision, Snapshot } from './decision.js';
 import { type Dependent, satisfies, type UnmetDependency } from './dependencies.js';
 import type { EventDraft } from './event.js';
 import type { Proof } from './guard.js';
+import type { Micros } from './instant.js';
 import { endedEvent, readyAgain } from './lease-end.js';
 import { type Caller, isHolder } from './principal.js';
 import type { Problem } from './problem.js';
@@ -65,13 +66,22 @@ function endLease(
   };
 }
 
-/** The completion that this proof stands for has happened already: a retry gets its answer. */
-function completedBy(state: TaskState, caller: Caller, proof: Proof | undefined): boolean {
+/**
+ * The completion that this proof stands for has happened already: a retry gets its answer. The lease must
+ * have ended in the very statement that closed the task: it may have been reopened and closed again since.
+ */
+function completedBy(
+  state: TaskState,
+  caller: Caller,
+  proof: Proof | undefined,
+  closedAt: Micros | undefined,
+): boolean {
   const last = state.previous;
   return (
     proof !== undefined &&
     state.status === 'DONE' &&
     last?.end === 'COMPLETED' &&
+    last.endedAt === closedAt &&
     last.id === proof.leaseId &&
     last.fencingToken === proof.fencingToken &&
     last.holder.principal === caller.principal
@@ -83,10 +93,11 @@ export function decideComplete(
   caller: Caller,
   request: GuardedRequest,
   result: string,
-  unmet: readonly UnmetDependency[],
+  task: { readonly closedAt: Micros | undefined },
+  unmet: readonly UnmetDependency[] = [],
 ): Decision<'COMPLETED' | 'ALREADY_COMPLETED'> {
   const { state } = snapshot;
-  if (completedBy(state, caller, request.proof)) return { answer: 'ALREADY_COMPLETED' };
+  if (completedBy(state, caller, request.proof, task.closedAt)) return { answer: 'ALREADY_COMPLETED' };
   return guarded(snapshot, caller, { ...request, keep: result }, (audit) => {
     const problem = barred('complete', state, caller);
     if (problem) return { problem };
@@ -128,7 +139,7 @@ export function decideDrop(
   caller: Caller,
   request: GuardedRequest,
   reason: string,
-  dependents: readonly Dependent[],
+  dependents: readonly Dependent[] = [],
 ): Decision<'DROPPED'> {
   const { state } = snapshot;
   return guarded(snapshot, caller, request, (audit) => {
@@ -162,7 +173,7 @@ export function decideReopen(
   caller: Caller,
   request: GuardedRequest,
   reason: string,
-  dependents: readonly Dependent[],
+  dependents: readonly Dependent[] = [],
 ): Decision<'REOPENED'> {
   const { state } = snapshot;
   return guarded(snapshot, caller, request, (audit) => {
@@ -210,12 +221,18 @@ export function decideRequeue(snapshot: Snapshot, caller: Caller, reason: string
   };
 }
 
+/** Whether a deletion may take the task away from those who wait for it, and who they are. */
+interface Detaching {
+  readonly detach: boolean;
+  readonly dependents: readonly Dependent[];
+}
+
 export function decideDelete(
   snapshot: Snapshot,
   caller: Caller,
   request: GuardedRequest,
   task: { readonly title: string; readonly externalKey: string | undefined },
-  { detach, dependents }: { readonly detach: boolean; readonly dependents: readonly Dependent[] },
+  { detach, dependents }: Detaching = { detach: false, dependents: [] },
 ): Decision<'DELETED'> {
   const { state } = snapshot;
   return guarded(snapshot, caller, request, (audit) => {

@@ -16,7 +16,7 @@ export interface Api {
 }
 
 /** A service function: message and call in, message out. It knows nothing of transports. */
-export type Serve<M extends DescMethodUnary> = (
+type Serve<M extends DescMethodUnary> = (
   api: Api,
   call: Call,
   request: MessageShape<M['input']>,

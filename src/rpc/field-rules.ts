@@ -3,7 +3,7 @@ import { MIN_TTL } from '../domain/ttl.js';
 
 /** What a field may hold. Lengths of texts are in characters, except `bytes`. */
 export type FieldRule =
-  /** A name given by somebody: printable, one line. Empty means absent. */
+  /** A name given by somebody: printable, one line, at most three bytes a character. Empty means absent. */
   | { readonly is: 'id'; readonly max: number }
   /** An id of somebody, whose canonical form must be one, too. */
   | { readonly is: 'principal'; readonly max: number }

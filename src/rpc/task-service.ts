@@ -130,7 +130,7 @@ const addNote: Functions['addNote'] = async (api, call, request) => {
 const completeTask: Functions['completeTask'] = async (api, call, request) => {
   const outcome = doneOrRef(
     await write(api, call, 'CompleteTask', request, {}, (read, guard) =>
-      decideComplete(read, call.caller, guard, request.result, read.unmet),
+      decideComplete(read, call.caller, guard, request.result, read.task, read.unmet),
     ),
   );
   if (outcome.kind === 'REPEATED') return { task: await currentTask(api, call, outcome.ref) };

@@ -82,11 +82,10 @@ function emptyText(rule: FieldRule, value: unknown): string | undefined {
 function checkOf(rule: FieldRule, field: DescField): Check {
   switch (rule.is) {
     case 'id':
-      return (value) => printable(value as string, rule.max);
+      return (value) => id(value as string, rule.max);
     case 'principal':
       // Some characters become several: a name must not outgrow its limit by that.
-      return (value) =>
-        printable(value as string, rule.max) ?? printable(canonicalPrincipal(value as string), rule.max);
+      return (value) => id(value as string, rule.max) ?? id(canonicalPrincipal(value as string), rule.max);
     case 'line':
       return (value) => printable(value as string, rule.max) ?? emptyText(rule, value);
     case 'text':
@@ -123,6 +122,17 @@ function printable(value: string, max: number): string | undefined {
   if (ill) return ill;
   if (UNPRINTABLE.test(value)) return 'must be one line of printable characters';
   return value !== '' && value.trim() === '' ? 'must not be blank' : undefined;
+}
+
+/** Three of the longest ids fit into one key of an index, whatever the script they are written in. */
+const ID_BYTES_PER_CHARACTER = 3;
+
+function id(value: string, max: number): string | undefined {
+  const wrong = printable(value, max);
+  if (wrong) return wrong;
+  const bytes = Buffer.byteLength(value);
+  const allowed = max * ID_BYTES_PER_CHARACTER;
+  return bytes > allowed ? `has ${bytes} bytes; at most ${allowed} are allowed` : undefined;
 }
 
 function text(value: string, max: number): string | undefined {

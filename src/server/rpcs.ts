@@ -1,6 +1,11 @@
 import { Readable } from 'node:stream';
 import type { DescService } from '@bufbuild/protobuf';
-import { type ConnectRouter, createConnectRouter, type Interceptor } from '@connectrpc/connect';
+import {
+  type ConnectRouter,
+  type ContextValues,
+  createConnectRouter,
+  type Interceptor,
+} from '@connectrpc/connect';
 import type { UniversalHandler, UniversalServerRequest } from '@connectrpc/connect/protocol';
 import {
   compressionGzip,
@@ -11,6 +16,7 @@ import type { Logger } from 'pino';
 import { refuseLongDeadlines, takeLongDeadline } from './deadline.js';
 import { cutOff, type HttpRequest, type HttpResponse, sendJson, sendWrongMethod } from './http.js';
 import type { ServerLimits } from './limits.js';
+import { blameSender, noteDecoded } from './undecodable.js';
 
 /** What {@link createRpcs} is built from. */
 export interface RpcSources {
@@ -33,10 +39,13 @@ export function createRpcs(sources: RpcSources): Rpcs {
   const { limits, shutdownSignal } = sources;
   const deadlines = refuseLongDeadlines(limits.deadlineMs);
   const shared = { acceptCompression: [compressionGzip], readMaxBytes: limits.messageBytes, shutdownSignal };
-  const api = createConnectRouter({ ...shared, interceptors: [...sources.interceptors, deadlines] });
+  const api = createConnectRouter({
+    ...shared,
+    interceptors: [noteDecoded, ...sources.interceptors, deadlines],
+  });
   sources.routes(api);
   const services = [...new Set(api.handlers.map((handler) => handler.service))];
-  const open = createConnectRouter({ ...shared, interceptors: [deadlines] });
+  const open = createConnectRouter({ ...shared, interceptors: [noteDecoded, deadlines] });
   sources.open(open, services);
   return new Map([...api.handlers, ...open.handlers].map((handler) => [handler.requestPath, handler]));
 }
@@ -55,7 +64,7 @@ export async function serveRpc(
     sendWrongMethod(req, res, rpc.allowedMethods);
     return;
   }
-  let request: UniversalServerRequest;
+  let request: ReturnType<typeof universalRequest>;
   try {
     request = universalRequest(rpc, req, res, limits);
   } catch {
@@ -63,7 +72,7 @@ export async function serveRpc(
     return;
   }
   try {
-    await universalResponseToNodeResponse(await rpc(request), res);
+    await universalResponseToNodeResponse(await blameSender(await rpc(request), request.contextValues), res);
   } catch (err) {
     // What the implementation throws is answered by Connect: this is a broken connection or a broken call.
     log.debug({ err, rpc: rpc.requestPath }, 'an RPC could not be answered');
@@ -77,7 +86,7 @@ function universalRequest(
   req: HttpRequest,
   res: HttpResponse,
   limits: ServerLimits,
-): UniversalServerRequest {
+): UniversalServerRequest & { contextValues: ContextValues } {
   const request = universalRequestFromNodeRequest(req, res, undefined, undefined);
   const unary = rpc.method.methodKind === 'unary';
   const contextValues = takeLongDeadline(request.header, unary, limits.deadlineMs);

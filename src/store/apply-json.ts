@@ -76,7 +76,16 @@ export function requestsJson(changes: readonly NumberedChange[], items: readonly
 }
 
 /** An event's columns, but for those that only the writing statement knows. */
-export function eventColumns({ kind, payload, actor, oncePerMinute }: EventDraft) {
+interface EventColumns {
+  kind: number;
+  actor: string | undefined;
+  actor_kind: number | undefined;
+  execution_id: string | undefined;
+  payload: EventDraft['payload'];
+  once: string | undefined;
+}
+
+export function eventColumns({ kind, payload, actor, oncePerMinute }: EventDraft): EventColumns {
   return {
     kind: eventCodes.code(kind),
     actor: actor?.principal,

@@ -13,9 +13,12 @@ export type DatabaseFault =
 const CONTENDED = new Set(['40001', '40P01']);
 const TIMED_OUT = new Set(['55P03', '57014']);
 
-/** Class 08 (connection), 57P (shutdown), 53 (out of resources), and the driver's own words for the same. */
+/**
+ * Class 08 (connection), 57P (shutdown), 53 (out of resources), a database that is gone (3D000) or, after a
+ * failover, read-only (25006), and the driver's own words for the same.
+ */
 const UNREACHABLE =
-  /^(08...|57P..|53...|58...|CONNECTION_.*|CONNECT_TIMEOUT|ECONN.*|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)$/;
+  /^(08...|25006|3D000|57P..|53...|58...|CONNECTION_.*|CONNECT_TIMEOUT|ECONN.*|ENOENT|EPIPE|ENOTFOUND|ETIMEDOUT|EAI_AGAIN)$/;
 
 /** The SQLSTATE or driver code of an error; Drizzle hides it in the cause. */
 function codeOf(error: unknown): string | undefined {

@@ -22,7 +22,7 @@ export type Outcome<Answer> =
   | { readonly kind: 'PROBLEM'; readonly problem: Problem };
 
 /** A change, and the row after it. */
-export interface AppliedChange extends Applied {
+interface AppliedChange extends Applied {
   readonly change: Change;
 }
 

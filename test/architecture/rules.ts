@@ -1,7 +1,7 @@
 import { type Import, importsOf, isCode, type SourceFile } from './source-files.js';
 
 /** What the files below some paths may import. A path that ends in a slash means everything below it. */
-export interface Layer {
+interface Layer {
   readonly files: readonly string[];
   /** Other files than those of the layer itself. */
   readonly mayImport: readonly string[];
@@ -12,7 +12,7 @@ export interface Layer {
 const WIRE = ['@holdfast/proto', '@bufbuild/protobuf', '@connectrpc/connect', '@connectrpc/connect-node'];
 
 /** The arrows of the architecture. The first layer that a file belongs to counts. */
-export const LAYERS: readonly Layer[] = [
+const LAYERS: readonly Layer[] = [
   { files: ['src/domain/'], mayImport: [], mayUse: [] },
   { files: ['src/cluster/'], mayImport: [], mayUse: ['postgres'] },
   {

@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The repository's root. */
-export const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** One file, by its path from the root with slashes. */
 export interface SourceFile {

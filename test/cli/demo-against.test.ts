@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHoldfast, type Holdfast } from '@holdfast/client';
@@ -7,7 +6,7 @@ import { Role } from '@holdfast/proto/project';
 import { TaskStatus } from '@holdfast/proto/task';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/postgres.js';
-import { noTraces, TracedCli } from './demo-traces.js';
+import { lineWith, noTraces, TracedCli } from './demo-traces.js';
 import { Cli } from './holdfast-process.js';
 
 let serverCli: Cli;
@@ -137,19 +136,3 @@ describe('demo --seed', { timeout: 60_000 }, () => {
     expect(stdout).toContain('The project is in WARN');
   });
 });
-
-// The stream has another reader, which wants all of it.
-async function lineWith(child: ChildProcess, text: string): Promise<string> {
-  let seen = '';
-  return new Promise((resolve, reject) => {
-    child.stdout?.on('data', (chunk) => {
-      seen += chunk;
-      const line = seen
-        .split('\n')
-        .slice(0, -1)
-        .find((whole) => whole.includes(text));
-      if (line !== undefined) resolve(line);
-    });
-    child.once('close', () => reject(new Error(`it ended without a line with ${text}: ${seen}`)));
-  });
-}

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Cli } from './holdfast-process.js';
@@ -29,3 +29,19 @@ export class TracedCli extends Cli {
 
 /** Nothing is left. */
 export const noTraces = { files: [], processes: [] };
+
+/** Waits for a line on stdout, which `outcome` reads, too. Rejects when the process ends without it. */
+export async function lineWith(child: ChildProcess, text: string): Promise<string> {
+  let seen = '';
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      seen += chunk;
+      const line = seen
+        .split('\n')
+        .slice(0, -1)
+        .find((whole) => whole.includes(text));
+      if (line !== undefined) resolve(line);
+    });
+    child.once('close', () => reject(new Error(`it ended without a line with ${text}: ${seen}`)));
+  });
+}

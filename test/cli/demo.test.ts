@@ -1,8 +1,7 @@
-import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { columns } from '../../src/cli/text.js';
-import { noTraces, TracedCli } from './demo-traces.js';
+import { lineWith, noTraces, TracedCli } from './demo-traces.js';
 
 let cli: TracedCli;
 
@@ -54,7 +53,7 @@ it('plays the three scenes on a server of its own and takes all of it away', {
 
 it('draws lanes that fit 80 columns, and on Ctrl-C leaves nothing behind', { timeout: 90_000 }, async () => {
   const { child, outcome } = cli.start('demo');
-  await printed(child.stdout as Readable, 'is killed');
+  await lineWith(child, 'is killed');
   child.kill('SIGINT');
   const { code, stdout, stderr } = await outcome;
 
@@ -69,7 +68,7 @@ it('draws lanes that fit 80 columns, and on Ctrl-C leaves nothing behind', { tim
 
 it('fails and leaves nothing behind when its server dies', { timeout: 90_000 }, async () => {
   const { child, outcome } = cli.start('demo');
-  await printed(child.stdout as Readable, 'is killed');
+  await lineWith(child, 'is killed');
   const server = cli.traces().processes.find((line) => line.includes('main.js serve'));
   process.kill(Number.parseInt(server ?? '', 10), 'SIGKILL');
   const { code, stdout } = await outcome;
@@ -90,16 +89,6 @@ it('leaves nothing behind when it is killed while its server starts', { timeout:
     return files.length === 0 && processes.length === 0;
   });
 });
-
-async function printed(stream: Readable, text: string): Promise<void> {
-  let seen = '';
-  await new Promise<void>((resolve) => {
-    stream.on('data', (chunk) => {
-      seen += chunk;
-      if (seen.includes(text)) resolve();
-    });
-  });
-}
 
 // A process table has no events to wait for.
 async function watchFor(condition: () => boolean): Promise<void> {

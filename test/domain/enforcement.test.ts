@@ -28,6 +28,9 @@ const MODES: Record<Enforcement, { done: boolean; event: string | undefined }> =
 };
 const modes = Object.keys(MODES) as Enforcement[];
 
+/** A task that was not closed. */
+const OPEN = { closedAt: undefined };
+
 /** One way to each code, for a caller. */
 const BAD: Record<WriteCode, (who: Caller) => { snap: Snapshot; request: GuardedRequest } | undefined> = {
   LOCK_REQUIRED: (who) => (who.kind === 'AGENT' ? { snap: snapshot(), request: bare() } : undefined),
@@ -89,7 +92,7 @@ describe('a write with a bad verdict', () => {
       const closed = { ...snap, state: { ...snap.state, lease: undefined, status: 'DONE' as const } };
       const decisions = {
         update: decideUpdate(snap, who, request, content, { title: 'b' }, undefined),
-        complete: decideComplete(snap, who, request, 'done'),
+        complete: decideComplete(snap, who, request, 'done', OPEN),
         drop: decideDrop(snap, who, request, 'no use'),
         delete: decideDelete(snap, who, request, { title: 'a', externalKey: undefined }),
         // Only a closed task can be reopened, and that one needs no lease.
@@ -136,10 +139,12 @@ describe('an admin’s override_reason', () => {
   test('does not reach transitions or dependencies', () => {
     const request = bare({ overrideReason: 'now' });
     const foreign = { holder: STRANGER };
-    expect(decideComplete(snapshot({ status: 'DONE' }), ADMIN, request, '')).toMatchObject({
+    expect(decideComplete(snapshot({ status: 'DONE' }), ADMIN, request, '', OPEN)).toMatchObject({
       problem: { kind: 'FAILED_PRECONDITION' },
     });
-    expect(decideComplete(snapshot({ lease: lease(foreign), unmet: 1 }), ADMIN, request, '')).toMatchObject({
+    expect(
+      decideComplete(snapshot({ lease: lease(foreign), unmet: 1 }), ADMIN, request, '', OPEN),
+    ).toMatchObject({
       problem: { kind: 'FAILED_PRECONDITION' },
     });
   });
@@ -183,14 +188,17 @@ describe('what the history keeps of a verdict', () => {
     const snap = snapshot({ previous: ended({ end: 'REVOKED' }) });
     const kept = (decision: Decision<unknown>) =>
       (decision.record?.payload as { keptResult?: string } | undefined)?.keptResult;
-    expect(kept(decideComplete(snap, AGENT, proven(), 'three days of work'))).toBe('three days of work');
-    expect(kept(decideComplete(snap, AGENT, proven(), ''))).toBeUndefined();
+    expect(kept(decideComplete(snap, AGENT, proven(), 'three days of work', OPEN))).toBe(
+      'three days of work',
+    );
+    expect(kept(decideComplete(snap, AGENT, proven(), '', OPEN))).toBeUndefined();
     expect(kept(decideDrop(snap, AGENT, proven(), 'a reason'))).toBeUndefined();
     const warned = decideComplete(
       { ...snap, settings: { ...snap.settings, enforcement: 'WARN' } },
       AGENT,
       proven(),
       'work',
+      OPEN,
     );
     expect(JSON.stringify('change' in warned && warned.change?.events)).not.toContain('keptResult');
   });

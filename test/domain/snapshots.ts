@@ -62,6 +62,8 @@ export function state(over: Partial<TaskState> = {}): TaskState {
     taskId: 'task',
     status: over.lease ? 'IN_PROGRESS' : 'OPEN',
     unmet: 0,
+    blockers: 0,
+    dependents: 0,
     leaseVersion: 11n,
     depsVersion: 12n,
     contentVersion: 13n,

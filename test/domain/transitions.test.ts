@@ -32,7 +32,8 @@ type Transition = 'complete' | 'drop' | 'reopen' | 'requeue' | 'delete';
 type Run = (snap: Snapshot, who: Caller, request: GuardedRequest) => Decision<unknown>;
 
 const RUN: Record<Transition, Run> = {
-  complete: (snap, who, request) => decideComplete(snap, who, request, 'the result'),
+  complete: (snap, who, request) =>
+    decideComplete(snap, who, request, 'the result', { closedAt: NOW - MINUTE }),
   drop: (snap, who, request) => decideDrop(snap, who, request, 'a reason'),
   reopen: (snap, who, request) => decideReopen(snap, who, request, 'a reason'),
   requeue: (snap, who) => decideRequeue(snap, who, 'a reason'),
@@ -261,6 +262,11 @@ describe('completing again', () => {
 
   test.each([
     ['by another principal', done(), MEMBER],
+    [
+      'that was reopened and closed by somebody else since',
+      done({ previous: ended({ end: 'COMPLETED', endedAt: NOW - 2 * MINUTE }) }),
+      AGENT,
+    ],
     ['of a dropped task', done({ status: 'DROPPED' }), AGENT],
     ['of a reopened task', done({ status: 'OPEN' }), AGENT],
     ['that somebody else closed under the lease', done({ previous: ended({ end: 'REVOKED' }) }), AGENT],

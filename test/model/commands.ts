@@ -4,32 +4,11 @@ import { TaskStatus } from '@holdfast/proto/task';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { failureOf, leaseAnswer, modelLease, modelTask, taskAnswer } from './answers.js';
+import { command, tick } from './command.js';
 import { acquire, endExecution, forceRelease, release, renew, renewExecution, requeue } from './leases.js';
 import { fail, type Model, type ModelLease, type ModelTask, type Proof, type Who } from './model.js';
-import { CALLERS, durationOf, KEYS, type System } from './system.js';
+import { CALLERS, durationOf, KEYS } from './system.js';
 import { type Write, write } from './writes.js';
-
-type Step = (model: Model, real: System) => Promise<void>;
-
-/** A command that can run at any time, and says what it was. */
-class Command implements fc.AsyncCommand<Model, System> {
-  constructor(
-    private readonly what: string,
-    private readonly input: unknown,
-    private readonly step: Step,
-  ) {}
-  check = () => true;
-  run = (model: Model, real: System) => this.step(model, real);
-  toString = () => `${this.what} ${JSON.stringify(this.input)}`;
-}
-
-function command<Input>(
-  what: string,
-  inputs: fc.Arbitrary<Input>,
-  step: (input: Input, model: Model, real: System) => Promise<void>,
-): fc.Arbitrary<Command> {
-  return inputs.map((input) => new Command(what, input, (model, real) => step(input, model, real)));
-}
 
 const SECOND = 1_000_000;
 const anybody = fc.constantFrom(...CALLERS);
@@ -347,10 +326,7 @@ const read = command('read', aKey, async (key, model, real) => {
 const advance = command(
   'advance',
   fc.constantFrom(1, SECOND, 4 * SECOND, 11 * SECOND, 61 * SECOND),
-  async (by, model, real) => {
-    await real.clock.advance(by);
-    model.now += by;
-  },
+  (by, model, real) => tick(model, real, by),
 );
 
 /** To the microsecond where mistakes live. */
@@ -361,8 +337,7 @@ const toDeadline = command(
     const deadlines = [...model.tasks.values()].flatMap((task) => task.lease?.expiresAt ?? []);
     const by = Math.min(...deadlines.filter((at) => at > model.now)) + offset - model.now;
     if (by <= 0 || !Number.isFinite(by)) return;
-    await real.clock.advance(by);
-    model.now += by;
+    await tick(model, real, by);
   },
 );
 
@@ -371,29 +346,29 @@ const sweepAll = command('sweep', fc.constant(0), async (_input, model, real) =>
   model.sweep();
 });
 
-/** Every command, the frequent ones more than once. */
+const often = <T>(times: number, ...arbitraries: T[]): T[] =>
+  Array.from({ length: times }, () => arbitraries).flat();
+
+/** Every command; those that end things for good are rare, else little is left to happen. */
 export const commands = [
-  acquireTask,
-  acquireTask,
-  acquireTask,
-  renewLease,
-  renewLease,
-  releaseLease,
-  renewAll,
-  endRun,
-  force,
-  writeCommand('UpdateTask', ['first', 'a new title', 'another title']),
-  writeCommand('AddNote', ['a note', 'another note']),
-  writeCommand('CompleteTask', ['', 'the result', 'another result']),
+  ...often(8, acquireTask),
+  ...often(3, renewLease, toDeadline, advance),
+  ...often(
+    2,
+    releaseLease,
+    renewAll,
+    check,
+    writeCommand('UpdateTask', ['first', 'a new title', 'another title']),
+    writeCommand('AddNote', ['a note', 'another note']),
+    writeCommand('CompleteTask', ['', 'the result', 'another result']),
+    writeCommand('ReopenTask', ['', 'not good enough']),
+    requeueTask,
+    createTask,
+    sweepAll,
+    read,
+  ),
   writeCommand('DropTask', ['', 'no use']),
-  writeCommand('ReopenTask', ['', 'not good enough']),
   writeCommand('DeleteTask', ['']),
-  createTask,
-  requeueTask,
-  check,
-  read,
-  advance,
-  toDeadline,
-  toDeadline,
-  sweepAll,
+  force,
+  endRun,
 ];

@@ -10,12 +10,16 @@ const PRINCIPALS = { ada: 'agent', bob: 'agent', mia: 'member', root: 'admin' } 
 
 /** Who calls: agents in several runs, people with and without one. */
 export const CALLERS: readonly Who[] = [
-  ...['run-1', 'run-2', 'run-3'].map((execution) => ({
+  ...['run-1', 'run-2', 'run-3', 'run-4'].map((execution) => ({
     principal: 'ada',
     role: 'agent' as const,
     execution,
   })),
-  ...['run-1', 'run-2'].map((execution) => ({ principal: 'bob', role: 'agent' as const, execution })),
+  ...['run-1', 'run-2', 'run-3'].map((execution) => ({
+    principal: 'bob',
+    role: 'agent' as const,
+    execution,
+  })),
   { principal: 'mia', role: 'member', execution: '' },
   { principal: 'mia', role: 'member', execution: 'desk' },
   { principal: 'root', role: 'admin', execution: '' },

@@ -1,11 +1,18 @@
-import { fromJson, type JsonObject, type JsonValue, toJson } from '@bufbuild/protobuf';
+import {
+  type DescMethodStreaming,
+  type DescMethodUnary,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  toJson,
+} from '@bufbuild/protobuf';
 import { Code, ConnectError, createContextValues, type Transport } from '@connectrpc/connect';
 import { createConnectTransport, Http2SessionManager } from '@connectrpc/connect-node';
 import { afterAll } from 'vitest';
 import { methodOf } from './methods.js';
 
 /** What came of a call of any RPC: its answer as JSON, or its status code and text. */
-export type Result =
+type Result =
   | { readonly code: 'Ok'; readonly answer: JsonObject }
   | { readonly code: keyof typeof Code; readonly message: string; readonly error: ConnectError };
 
@@ -42,14 +49,16 @@ async function answerOf(transport: Transport, rpc: string, json: JsonValue, toke
   const request = fromJson(method.input, json);
   const header = new Headers(token === undefined ? {} : { authorization: `Bearer ${token}` });
   if (method.methodKind === 'unary') {
-    const { message } = await transport.unary(method, undefined, undefined, header, request, undefined);
+    const unary = method as DescMethodUnary;
+    const { message } = await transport.unary(unary, undefined, undefined, header, request, undefined);
     return toJson(method.output, message) as JsonObject;
   }
   const once = (async function* () {
     yield request;
   })();
   const values = createContextValues();
-  const { message } = await transport.stream(method, undefined, 5_000, header, once, values);
+  const streaming = method as DescMethodStreaming;
+  const { message } = await transport.stream(streaming, undefined, 5_000, header, once, values);
   for await (const first of message) return toJson(method.output, first) as JsonObject;
   return {};
 }

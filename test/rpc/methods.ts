@@ -5,7 +5,7 @@ import { ProjectService } from '@holdfast/proto/project';
 import { TaskService } from '@holdfast/proto/task';
 
 /** The services of the API. */
-export const SERVICES = [LeaseService, TaskService, HistoryService, ProjectService] as const;
+const SERVICES = [LeaseService, TaskService, HistoryService, ProjectService] as const;
 
 /** Every RPC of the API, by `Service/Method`. */
 export const METHODS: ReadonlyMap<string, DescMethod> = new Map(

@@ -90,7 +90,8 @@ describe.each(Object.entries(REPEATABLE))('%s', (rpc, make) => {
     const { id } = await board.task();
     const { first } = make(id);
     const requestId = `refused ${id}`;
-    const bad = 'taskId' in first ? { ...first, taskId: 'none' } : { ...first, externalKey: '\n' };
+    const bad: JsonObject =
+      'taskId' in first ? { ...first, taskId: 'none' } : { ...first, externalKey: '\n' };
     if (rpc.endsWith('CreateProject')) bad.project = '\n';
     expect((await board.any.call(rpc, { ...bad, requestId }, token())).code).not.toBe('Ok');
     await call({ ...first, requestId });

@@ -2,7 +2,7 @@ import { createHoldfast, type Holdfast } from '@holdfast/client';
 import { Enforcement } from '@holdfast/proto/guard';
 import { type Connection, resolveConnection } from '../connection.js';
 import { readSettings } from '../settings.js';
-import type { CleanUp } from './run-demo.js';
+import type { CleanUp } from './clean-up.js';
 
 /** Where the demo can play: a server, as its owner, and a project there that is in ENFORCE. */
 export interface Place {

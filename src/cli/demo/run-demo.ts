@@ -1,9 +1,11 @@
 import { constants } from 'node:os';
 import { ExitCode } from '../exit.js';
 import { onSignals } from '../signals.js';
+import type { CleanUp } from './clean-up.js';
+import type { Finale } from './finale.js';
 import { perform } from './performance.js';
 import { guestPlace, ownPlace } from './place.js';
-import { type Finale, type Showing, showJson, showLanes } from './showing.js';
+import { type Showing, showJson, showLanes } from './showing.js';
 import { openStage } from './stage.js';
 
 /** How the demo is to run. */
@@ -13,9 +15,6 @@ export interface DemoOptions {
   token?: string;
   json?: boolean;
 }
-
-/** Takes away something that the demo made. */
-export type CleanUp = () => Promise<void>;
 
 /** The demo was stopped by a signal. */
 class Interrupted extends Error {

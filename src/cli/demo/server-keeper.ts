@@ -20,45 +20,53 @@ const STOP_WITHIN_MS = 30_000;
 
 const letGo = once(process, 'disconnect');
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
-const server = startServer();
-const exited = once(server, 'exit');
 
 try {
-  const report = await announcement(server).then(
+  const server = startServer();
+  const report = await server.announced.then(
     (connection): KeeperReport => ({ connection }),
     (error: Error): KeeperReport => ({ error: error.message }),
   );
-  // Only now: before it listens, a server that is told to stop does not see to its Postgres.
   if (process.connected) process.send?.(report);
   await letGo;
-  if (server.exitCode === null && server.signalCode === null) {
-    server.kill('SIGTERM');
-    await Promise.race([exited, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
-    server.kill('SIGKILL');
-    await exited;
+  if (!(await stopped(server))) {
+    // It could not stop its Postgres. Another one finds that, and stops it when it is stopped itself.
+    await stopped(startServer());
   }
-  if (server.exitCode !== 0) await stopOrphanedPostgres();
 } finally {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-function startServer(): ChildProcess {
+interface Server {
+  readonly child: ChildProcess;
+  readonly exited: Promise<unknown>;
+  /** Settles when it listens, or has ended before it did. */
+  readonly announced: Promise<Connection>;
+}
+
+function startServer(): Server {
   const main = fileURLToPath(new URL('../../main.js', import.meta.url));
-  return spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], {
     // Not the demo's folder: a .env there is for another server.
     cwd: folder,
     env: { ...bareEnvironment(), HOLDFAST_DATA: folder, LOCK_ENFORCEMENT: 'enforce', LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const exited = once(child, 'exit');
+  return { child, exited, announced: announcement(child, exited) };
 }
 
-/** A server that came to a bad end could not stop its Postgres. */
-async function stopOrphanedPostgres(): Promise<void> {
-  const { openLayout } = await import('../../cluster/layout.js');
-  const { findPostmaster } = await import('../../cluster/postmaster-file.js');
-  const { stopPostmaster } = await import('../../cluster/postmaster.js');
-  const postgres = findPostmaster(openLayout(folder));
-  if (postgres) await stopPostmaster(postgres);
+/** Stops a server; true when it ended in good order, and so did its Postgres. */
+async function stopped({ child, exited, announced }: Server): Promise<boolean> {
+  // Before it listens, a server that is told to stop does not see to its Postgres.
+  await announced.catch(() => {});
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGTERM');
+    await Promise.race([exited, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+    child.kill('SIGKILL');
+    await exited;
+  }
+  return child.exitCode === 0;
 }
 
 /** What of the environment the server needs; the rest may set up a server of the user's own. */
@@ -67,7 +75,7 @@ function bareEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.includes(name)));
 }
 
-async function announcement({ stdout, stderr }: ChildProcess): Promise<Connection> {
+async function announcement({ stdout, stderr }: ChildProcess, exited: Promise<unknown>): Promise<Connection> {
   if (!stdout || !stderr) throw new Error("the demo's own server has no output");
   const complaint = text(stderr);
   const [line] = await Promise.race([

@@ -1,21 +1,10 @@
 import { styleFor } from '../style.js';
+import type { Finale } from './finale.js';
 import { drawLanes, legend } from './lanes.js';
-import type { SceneResult } from './performance.js';
-import type { Place } from './place.js';
 import { script } from './script.js';
 import { summary } from './summary.js';
-import type { Audience, Entry } from './timeline.js';
+import type { Audience } from './timeline.js';
 import { wrap } from './wrap.js';
-
-/** What came of the demo. */
-export interface Finale {
-  readonly place: Place;
-  readonly planId: string;
-  readonly scenes: readonly SceneResult[];
-  readonly events: readonly Entry[];
-  /** Of the whole demo, the start of its server included. */
-  readonly durationMs: number;
-}
 
 /** How the demo is shown, from its first words to its last. */
 export interface Showing extends Audience {

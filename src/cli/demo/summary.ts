@@ -1,9 +1,9 @@
 import type { Style } from '../style.js';
 import { printable } from '../text.js';
 import type { Check } from './checks.js';
+import type { Finale } from './finale.js';
 import { seconds } from './lanes.js';
 import type { Place } from './place.js';
-import type { Finale } from './showing.js';
 
 /** Whether each scene happened as told, what differed, and what to try next. */
 export function summary({ scenes, durationMs, place }: Finale, style: Style): string {

@@ -1,7 +1,7 @@
 import type { Duration } from '@bufbuild/protobuf/wkt';
 import { PrincipalKind } from '@holdfast/proto/history';
 import { CreateTokenResponseSchema, Role } from '@holdfast/proto/project';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { duration, enumValue } from '../arguments.js';
 import { connected, remoteCommand } from '../command.js';
 import { moment } from '../time.js';
@@ -19,11 +19,10 @@ export function tokenCreate(): Command {
     'holdfast token create ann --role admin --expires-in 90d',
   )
     .argument('<principal>', 'whose token')
-    .option(
-      '--role <role>',
-      'agent; or for a person: viewer, member or admin',
-      enumValue<Role>(Role),
-      Role.AGENT,
+    .addOption(
+      new Option('--role <role>', 'agent; or for a person: viewer, member or admin')
+        .argParser(enumValue<Role>(Role))
+        .default(Role.AGENT, 'agent'),
     )
     .option('--expires-in <time>', 'how long it lives, such as 12h or 90d (else until revoked)', duration)
     .action(

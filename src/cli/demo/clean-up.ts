@@ -1,0 +1,2 @@
+/** Takes away something that the demo made. */
+export type CleanUp = () => Promise<void>;

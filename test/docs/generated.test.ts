@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { allCommands, renderCommands } from './commands.js';
+import { ROOT, readDocument, withPart } from './documents.js';
+import { settingsTable } from './settings-table.js';
+
+// `npx vitest run test/docs -u` writes what has changed.
+
+test('the README has the settings as the code has them', async () => {
+  const { text } = readDocument('README.md');
+  await expect(withPart(text, 'settings', settingsTable())).toMatchFileSnapshot(`${ROOT}README.md`);
+});
+
+test('docs/cli.md has the commands as their help has them', async () => {
+  const { text } = readDocument('docs/cli.md');
+  const commands = renderCommands(await allCommands());
+  await expect(withPart(text, 'commands', `\n${commands}\n`)).toMatchFileSnapshot(`${ROOT}docs/cli.md`);
+});
