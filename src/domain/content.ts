@@ -14,12 +14,17 @@ export interface Content {
   readonly assignee: string;
 }
 
-const asText = (value: string | number | readonly string[]): string =>
+type Value = string | number | readonly string[];
+
+const asText = (value: Value): string =>
   cutText(typeof value === 'object' ? value.join(', ') : String(value));
 
 /** What differs between the content and the wanted one, field by field, for the history. */
-export function differences(before: Content, wanted: ContentChange): FieldChange[] {
-  return (Object.keys(wanted) as (keyof Content)[]).flatMap((field) => {
+export function differences<Field extends string>(
+  before: Readonly<Record<Field, Value>>,
+  wanted: { readonly [F in Field]?: Value },
+): FieldChange[] {
+  return (Object.keys(wanted) as Field[]).flatMap((field) => {
     const after = wanted[field];
     if (after === undefined || JSON.stringify(after) === JSON.stringify(before[field])) return [];
     return [{ field, before: asText(before[field]), after: asText(after) }];

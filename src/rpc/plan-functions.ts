@@ -1,8 +1,18 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { PlanSchema, TaskService } from '@holdfast/proto/task';
+import { differences } from '../domain/content.js';
+import type { Problem } from '../domain/problem.js';
 import { actorOf } from '../domain/write.js';
-import { constraintOf, faultOf } from '../store/database-error.js';
-import { createPlan, findPlan, listSteps, type Plan } from '../store/plans.js';
+import { Contention, constraintOf, faultOf } from '../store/database-error.js';
+import {
+  createPlan,
+  findPlan,
+  listPlans,
+  listSteps,
+  type Plan,
+  readPlan,
+  updatePlan,
+} from '../store/plans.js';
 import { type Api, fail, type ServiceFunctions } from './api.js';
 import { type Call, earlier } from './call.js';
 import { taskMessage } from './encode/task.js';
@@ -31,9 +41,13 @@ function planMessage(plan: Plan): MessageInitShape<typeof PlanSchema> {
 
 async function existingPlan({ store }: Api, call: Call, by: { planId: string } | { externalKey: string }) {
   const plan = await findPlan(store, call.project, by);
-  const name = JSON.stringify('planId' in by ? by.planId : by.externalKey);
-  return plan ?? fail({ kind: 'NOT_FOUND', message: `There is no plan ${name} in this project.` });
+  return plan ?? fail(noSuchPlan('planId' in by ? by.planId : by.externalKey));
 }
+
+const noSuchPlan = (name: string): Problem => ({
+  kind: 'NOT_FOUND',
+  message: `There is no plan ${JSON.stringify(name)} in this project.`,
+});
 
 const createPlanCall: Functions['createPlan'] = async (api, call, request) => {
   const { store } = api;
@@ -87,4 +101,73 @@ const getPlan: Functions['getPlan'] = async (api, call, request) => {
   };
 };
 
-export const planFunctions = { createPlan: createPlanCall, getPlan } satisfies Functions;
+const listPlansCall: Functions['listPlans'] = async ({ store }, call, request) => {
+  const page = pageOf(request, call.project);
+  const found = await listPlans(store, call.project, page.after ?? '', page.size + 1);
+  const { rows, nextPageToken } = cut(page, found, (plan) => plan.id);
+  return { plans: rows.map(planMessage), nextPageToken };
+};
+
+const MAX_TRIES = 8;
+
+const updatePlanCall: Functions['updatePlan'] = async (api, call, request) => {
+  const { planId, title, body, stepIds } = request;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const read = await readPlan(api.store, call.project, planId);
+    if (!read) return fail(noSuchPlan(planId));
+    if (stepIds.length > 0) requireAllSteps(read.stepIds, stepIds);
+    const reordered = stepIds.length > 0 && stepIds.some((id, i) => id !== read.stepIds[i]);
+    const changes = [
+      ...differences<'title' | 'body'>(read, {
+        ...(title !== undefined && { title }),
+        ...(body !== undefined && { body }),
+      }),
+      ...(reordered ? differences({ step_ids: read.stepIds }, { step_ids: stepIds }) : []),
+    ];
+    if (changes.length === 0) break;
+    const done = await updatePlan(
+      api.store,
+      call.project,
+      planId,
+      read,
+      {
+        ...(title !== undefined && { title }),
+        ...(body !== undefined && { body }),
+        ...(reordered && { stepIds }),
+      },
+      {
+        kind: 'PLAN_UPDATED',
+        actor: actorOf(call.caller),
+        payload: { planId, title: title ?? read.title, changes },
+      },
+    );
+    if (done) break;
+    if (tries === MAX_TRIES - 1) throw new Contention();
+  }
+  return { plan: planMessage(await existingPlan(api, call, { planId })) };
+};
+
+/** An order that leaves a step out, or names another's, says nothing about where that one should stand. */
+function requireAllSteps(steps: readonly string[], wanted: readonly string[]): void {
+  const missing = steps.filter((id) => !wanted.includes(id));
+  const foreign = wanted.filter((id, i) => !steps.includes(id) || wanted.indexOf(id) !== i);
+  if (foreign[0] !== undefined) {
+    throw invalidArgument(
+      'step_ids',
+      `names ${JSON.stringify(foreign[0])}, which is no step of this plan or named twice`,
+    );
+  }
+  if (missing[0] !== undefined) {
+    throw invalidArgument(
+      'step_ids',
+      `leaves out ${JSON.stringify(missing[0])}: name all ${steps.length} steps`,
+    );
+  }
+}
+
+export const planFunctions = {
+  createPlan: createPlanCall,
+  getPlan,
+  listPlans: listPlansCall,
+  updatePlan: updatePlanCall,
+} satisfies Functions;

@@ -1,6 +1,7 @@
-import type { Actor } from '../domain/event.js';
+import type { Actor, EventDraft } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import { eventColumns } from './apply-json.js';
+import { textArray } from './arrays.js';
 import { type RequestKey, requestJson } from './requests.js';
 import type { Store } from './store.js';
 import { maybeText, micros, type Row, SELECT_STATE, SELECT_TASK, stateOf, taskOf } from './task-row.js';
@@ -19,6 +20,13 @@ export interface Plan {
   readonly createdAt: Micros;
   readonly createdBy: string;
 }
+
+const SELECT_PLAN = `p.*, steps.* FROM plan p
+    LEFT JOIN LATERAL (
+      SELECT count(*) FILTER (WHERE s.status = 3) AS steps_done, count(*) FILTER (WHERE s.status <> 4) AS steps_total
+      FROM task t JOIN task_state s ON s.project = t.project AND s.task_id = t.id
+      WHERE t.project = p.project AND t.plan_id = p.id
+    ) steps ON true`;
 
 function planOf(row: Row): Plan {
   return {
@@ -76,13 +84,7 @@ export async function findPlan(
 ): Promise<Plan | undefined> {
   const which = 'planId' in by ? sql`p.id = ${by.planId}` : sql`p.external_key = ${by.externalKey}`;
   const [row] = await sql<Row[]>`
-    SELECT p.*, steps.* FROM plan p
-    LEFT JOIN LATERAL (
-      SELECT count(*) FILTER (WHERE s.status = 3) AS steps_done, count(*) FILTER (WHERE s.status <> 4) AS steps_total
-      FROM task t JOIN task_state s ON s.project = t.project AND s.task_id = t.id
-      WHERE t.project = p.project AND t.plan_id = p.id
-    ) steps ON true
-    WHERE p.project = ${project} AND ${which}`;
+    SELECT ${sql.unsafe(SELECT_PLAN)} WHERE p.project = ${project} AND ${which}`;
   return row && planOf(row);
 }
 
@@ -100,4 +102,95 @@ export async function listSteps(
     WHERE t.project = ${project} AND t.plan_id = ${planId} AND t.plan_order > ${after}
     ORDER BY t.plan_order LIMIT ${limit}`;
   return rows.map((row) => ({ now: micros(row.now), task: taskOf(row), state: stateOf(row) }));
+}
+
+/** Plans by id, which rises with time, after an id. */
+export async function listPlans(
+  { database: { sql } }: Store,
+  project: string,
+  after: string,
+  limit: number,
+): Promise<Plan[]> {
+  const rows = await sql<Row[]>`
+    SELECT ${sql.unsafe(SELECT_PLAN)} WHERE p.project = ${project} AND p.id > ${after} ORDER BY p.id LIMIT ${limit}`;
+  return rows.map(planOf);
+}
+
+/** A plan's title and text, and the ids of its steps in order, with what changing them relies on. */
+export interface PlanRead {
+  readonly title: string;
+  readonly body: string;
+  readonly stepIds: readonly string[];
+  readonly version: string;
+}
+
+export async function readPlan(
+  { database: { sql } }: Store,
+  project: string,
+  planId: string,
+): Promise<PlanRead | undefined> {
+  const [row] = await sql<Row[]>`
+    SELECT title, body, last_order || '.' || version AS version, ARRAY(
+      SELECT id FROM task WHERE project = p.project AND plan_id = p.id ORDER BY plan_order) AS step_ids
+    FROM plan p WHERE project = ${project} AND id = ${planId}`;
+  return (
+    row && {
+      title: row.title as string,
+      body: row.body as string,
+      stepIds: row.step_ids as string[],
+      version: row.version as string,
+    }
+  );
+}
+
+export interface PlanChange {
+  readonly title?: string;
+  readonly body?: string;
+  /** All steps of the plan, in their new order. */
+  readonly stepIds?: readonly string[];
+}
+
+/**
+ * Changes a plan, and with the order of its steps where they stand in the queue. The steps' rows are not locked:
+ * their order is the plan's, and the plan's row is.
+ *
+ * @returns false when the plan, or the set of its steps, has changed since it was read
+ */
+export async function updatePlan(
+  { database: { sql }, commits }: Store,
+  project: string,
+  planId: string,
+  read: PlanRead,
+  { title, body, stepIds }: PlanChange,
+  event: EventDraft,
+): Promise<boolean> {
+  const columns = eventColumns(event);
+  const order = stepIds
+    ? sql`, place AS (
+      SELECT id, n::integer FROM unnest(${textArray(sql, stepIds)}) WITH ORDINALITY AS k(id, n)
+    ), placed AS (
+      UPDATE task t SET plan_order = place.n FROM place, changed
+      WHERE t.project = ${project} AND t.id = place.id AND t.plan_id = ${planId}
+    ), queued AS (
+      UPDATE queue q SET plan_order = place.n FROM place, changed
+      WHERE q.project = ${project} AND q.task_id = place.id
+    )`
+    : sql``;
+  const rows = await sql`
+    WITH locked AS MATERIALIZED (
+      SELECT id, last_order || '.' || version AS version FROM plan WHERE project = ${project} AND id = ${planId} FOR UPDATE
+    ), changed AS (
+      UPDATE plan p SET title = coalesce(${title ?? null}, title), body = coalesce(${body ?? null}, body),
+        last_order = greatest(last_order, ${stepIds?.length ?? 0}), version = p.version + 1
+      FROM locked WHERE p.project = ${project} AND p.id = locked.id AND locked.version = ${read.version}
+      RETURNING p.id
+    ) ${order}, told AS (
+      INSERT INTO event (project, kind, at, actor, actor_kind, execution_id, payload)
+      SELECT ${project}, ${columns.kind}, holdfast_now(), ${columns.actor ?? null}, ${columns.actor_kind ?? null},
+        ${columns.execution_id ?? null}, ${JSON.stringify(columns.payload)}::text::jsonb
+      FROM changed
+    )
+    SELECT id FROM changed`;
+  if (rows.length > 0) commits.eventsWritten();
+  return rows.length > 0;
 }

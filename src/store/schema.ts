@@ -99,6 +99,8 @@ export const plan = pgTable(
     externalKey: text('external_key'),
     /** The highest plan_order given out. */
     lastOrder: integer('last_order').notNull().default(0),
+    /** Moves with every change of the plan itself; `last_order` with every new step. */
+    version: integer('version').notNull().default(0),
     createdAt: micros('created_at').notNull(),
     createdBy: text('created_by').notNull(),
   },

@@ -19,6 +19,7 @@ CREATE TABLE "queue" (
 	CONSTRAINT "queue_project_task_id_pk" PRIMARY KEY("project","task_id")
 );
 --> statement-breakpoint
+ALTER TABLE "plan" ADD COLUMN "version" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "project" ADD COLUMN "graph_version" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "task_state" ADD COLUMN "blockers" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "task_state" ADD COLUMN "dependents" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
