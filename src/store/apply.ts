@@ -94,9 +94,6 @@ export async function apply(
       SELECT p.id, p.graph_version FROM change c CROSS JOIN LATERAL (
         SELECT id, graph_version FROM project p WHERE p.id = c.project FOR UPDATE) p
       WHERE c.graph_version = p.graph_version
-    ), graph_moved AS (
-      UPDATE project p SET graph_version = p.graph_version + 1 FROM go
-      WHERE go.graph_version IS NOT NULL AND p.id = go.project
     )`,
     )}
     , running AS MATERIALIZED (
@@ -142,7 +139,15 @@ export async function apply(
           : sql`SELECT * FROM checked WHERE NOT EXISTS (
               SELECT 1 FROM change c WHERE c.item = checked.item AND c.i NOT IN (SELECT i FROM checked))`
       }
-    ), state AS (
+    )
+    ${part(
+      changes.some(({ graphVersion }) => graphVersion !== undefined),
+      () => sql`, graph_moved AS (
+      UPDATE project p SET graph_version = p.graph_version + 1 FROM go
+      WHERE go.graph_version IS NOT NULL AND p.id = go.project
+    )`,
+    )}
+    , state AS (
       UPDATE task_state s SET
         status = coalesce(go.status, s.status),
         priority = coalesce((go.content->>'priority')::integer, s.priority),
