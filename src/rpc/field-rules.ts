@@ -22,7 +22,9 @@ export type FieldRule =
   /** Judged elsewhere. */
   | { readonly is: 'any' }
   /** A message whose own fields have rules. */
-  | { readonly is: 'message' };
+  | { readonly is: 'message' }
+  /** Messages whose own fields have rules, each judged by itself in its RPC: one bad record is not the request's. */
+  | { readonly is: 'records' };
 
 const ID: FieldRule = { is: 'id', max: 256 };
 const PRINCIPAL: FieldRule = { is: 'principal', max: 256 };
@@ -39,6 +41,7 @@ export const FIELD_RULES: Readonly<Record<string, FieldRule>> = {
   plan_id: ID,
   parent_id: ID,
   external_key: ID,
+  assumed_keys: ID,
   execution_id: ID,
   request_id: ID,
   principal: PRINCIPAL,
@@ -88,6 +91,7 @@ export const FIELD_RULES: Readonly<Record<string, FieldRule>> = {
   enforcement: { is: 'enum' },
   detach: { is: 'bool' },
   dry_run: { is: 'bool' },
+  allow_partial: { is: 'bool' },
   explain: { is: 'bool' },
   accept_dropped: { is: 'bool' },
   include_acknowledged: { is: 'bool' },
@@ -96,7 +100,7 @@ export const FIELD_RULES: Readonly<Record<string, FieldRule>> = {
   fencing_token: { is: 'any' },
   proof: { is: 'message' },
   settings: { is: 'message' },
-  tasks: { is: 'message' },
+  tasks: { is: 'records' },
 };
 
 /** How many values a repeated field may hold. */
@@ -109,6 +113,7 @@ export const MAX_ITEMS: Readonly<Record<string, number>> = {
   kinds: 64,
   statuses: 16,
   tasks: 1000,
+  assumed_keys: 100_000,
 };
 
 /** The fields that a request must fill, by the request's name. */

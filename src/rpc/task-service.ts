@@ -22,6 +22,7 @@ import { dependencyFunctions } from './dependency-functions.js';
 import { noteMessage, unmetMessage } from './encode/task.js';
 import { afterwards, currentTask, messageOf, write } from './guarded-write.js';
 import { newId } from './ids.js';
+import { importTasks } from './import-tasks.js';
 import { cut, numberCursor, pageOf } from './page.js';
 import { planFunctions } from './plan-functions.js';
 import { invalidArgument } from './problems.js';
@@ -200,4 +201,5 @@ export const taskFunctions = {
   requeueTask,
   deleteTask,
   ...planFunctions,
+  importTasks,
 } satisfies Functions;

@@ -106,6 +106,7 @@ function checkOf(rule: FieldRule, field: DescField): Check {
     case 'bool':
     case 'any':
     case 'message':
+    case 'records':
       return () => undefined;
   }
 }

@@ -55,3 +55,23 @@ export async function forgetOldRequests(sql: Sql, batch: number): Promise<number
     SELECT count(*) AS n FROM gone`;
   return micros(row?.n ?? 0);
 }
+
+/**
+ * Remembers a request that is carried out by several statements, before the first of them.
+ *
+ * @returns what another call remembered under the same id, if one did
+ */
+export async function claimRequest(
+  sql: Sql,
+  project: string,
+  key: RequestKey,
+  ref: string,
+): Promise<RememberedRequest | undefined> {
+  const { principal, rpc, requestId, bodyHash } = key;
+  const claimed = await sql`
+    INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
+    VALUES (${project}, ${principal}, ${rpc}, ${requestId}, decode(${bodyHash}, 'hex'), ${ref}, holdfast_now())
+    ON CONFLICT DO NOTHING RETURNING 1`;
+  // In a statement of its own, it sees the row that it waited for.
+  return claimed.length > 0 ? undefined : findRequest(sql, project, key);
+}

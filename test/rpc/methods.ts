@@ -34,14 +34,7 @@ export function messagesIn(message: DescMessage, seen = new Set<DescMessage>()):
 
 /** RPCs of later versions: they answer UNIMPLEMENTED until then. */
 export const NOT_BUILT: ReadonlySet<string> = new Set([
-  'LeaseService/AcquireNextTask',
   'LeaseService/WatchLeases',
-  'TaskService/ListReadyTasks',
-  'TaskService/AddDependency',
-  'TaskService/RemoveDependency',
-  'TaskService/UpdatePlan',
-  'TaskService/ListPlans',
-  'TaskService/ImportTasks',
   'HistoryService/GetEnforcementReport',
   'HistoryService/ListNotifications',
   'HistoryService/AcknowledgeNotifications',

@@ -10,39 +10,83 @@ beforeAll(async () => {
   board = await startBoard();
 });
 
-/** The RPCs that may be repeated, each with a request and another one under the same id, and what both answer with. */
-const REPEATABLE: Readonly<
-  Record<string, (taskId: string) => { first: JsonObject; other: JsonObject; ref: string[] }>
-> = {
+interface Repeatable {
+  readonly first: JsonObject;
+  readonly other: JsonObject;
+  /** What answers with the same of both. */
+  readonly ref: readonly string[];
+  /** Fields that make it a request that is refused. */
+  readonly bad: JsonObject;
+}
+
+/** The RPCs that may be repeated, each with a request about a task of its own and another one under the same id. */
+const REPEATABLE: Readonly<Record<string, (taskId: string) => Repeatable | Promise<Repeatable>>> = {
   'TaskService/CreateTask': () => ({
     first: { title: 'once' },
     other: { title: 'twice' },
     ref: ['task', 'id'],
+    bad: { externalKey: '\n' },
   }),
   'TaskService/CreatePlan': () => ({
     first: { title: 'once' },
     other: { title: 'twice' },
     ref: ['plan', 'id'],
+    bad: { externalKey: '\n' },
   }),
   'TaskService/AddNote': (taskId) => ({
     first: { taskId, text: 'once' },
     other: { taskId, text: 'twice' },
     ref: ['note', 'id'],
+    bad: { taskId: 'none' },
   }),
   'TaskService/CompleteTask': (taskId) => ({
     first: { taskId, result: 'once' },
     other: { taskId, result: 'twice' },
     ref: ['task', 'closedAt'],
+    bad: { taskId: 'none' },
+  }),
+  'TaskService/AddDependency': async (taskId) => {
+    const { id: blockedBy } = await board.task();
+    return {
+      first: { taskId, blockedBy },
+      other: { taskId, blockedBy, acceptDropped: true },
+      ref: ['task', 'id'],
+      bad: { blockedBy: 'none' },
+    };
+  },
+  'TaskService/RemoveDependency': async (taskId) => {
+    const { id: blockedBy } = await board.task();
+    await board.member.tasks.addDependency({ taskId, blockedBy });
+    return {
+      first: { taskId, blockedBy },
+      other: { taskId, blockedBy: 'another' },
+      ref: ['task', 'id'],
+      bad: { blockedBy: 'none' },
+    };
+  },
+  'TaskService/ImportTasks': (taskId) => ({
+    first: { tasks: [{ externalKey: `import ${taskId}`, title: 'once' }] },
+    other: { tasks: [{ externalKey: `import ${taskId}`, title: 'twice' }] },
+    ref: ['results', '0', 'taskId'],
+    bad: { assumedKeys: ['another'] },
   }),
   'LeaseService/AcquireLease': (taskId) => ({
     first: { taskId, executionId: 'run' },
     other: { taskId, executionId: 'run', ttl: '5s' },
     ref: ['outcome', 'lease', 'id'],
+    bad: { taskId: 'none' },
+  }),
+  'LeaseService/AcquireNextTask': () => ({
+    first: { executionId: 'run' },
+    other: { executionId: 'run', ttl: '5s' },
+    ref: ['outcome', 'lease', 'id'],
+    bad: { planId: '\n' },
   }),
   'ProjectService/CreateProject': (taskId) => ({
     first: { project: `of ${taskId}` },
     other: { project: `of ${taskId}`, title: 'other' },
     ref: ['project', 'id'],
+    bad: { project: '\n' },
   }),
 };
 
@@ -68,7 +112,7 @@ describe.each(Object.entries(REPEATABLE))('%s', (rpc, make) => {
 
   it('is done once, however often it is sent, also at once', async () => {
     const { id } = await board.task();
-    const { first, ref } = make(id);
+    const { first, ref } = await make(id);
     const request = { ...first, requestId: `once ${id}` };
     const answers = await Promise.all(Array.from({ length: 10 }, () => call(request)));
     answers.push(await call(request));
@@ -78,7 +122,7 @@ describe.each(Object.entries(REPEATABLE))('%s', (rpc, make) => {
 
   it('with another body under the same id is an error', async () => {
     const { id } = await board.task();
-    const { first, other } = make(id);
+    const { first, other } = await make(id);
     await call({ ...first, requestId: `other ${id}` });
     expect(await board.any.call(rpc, { ...other, requestId: `other ${id}` }, token())).toMatchObject({
       code: 'AlreadyExists',
@@ -88,12 +132,9 @@ describe.each(Object.entries(REPEATABLE))('%s', (rpc, make) => {
 
   it('that was refused is not remembered', async () => {
     const { id } = await board.task();
-    const { first } = make(id);
+    const { first, bad } = await make(id);
     const requestId = `refused ${id}`;
-    const bad: JsonObject =
-      'taskId' in first ? { ...first, taskId: 'none' } : { ...first, externalKey: '\n' };
-    if (rpc.endsWith('CreateProject')) bad.project = '\n';
-    expect((await board.any.call(rpc, { ...bad, requestId }, token())).code).not.toBe('Ok');
+    expect((await board.any.call(rpc, { ...first, ...bad, requestId }, token())).code).not.toBe('Ok');
     await call({ ...first, requestId });
   });
 });

@@ -39,6 +39,8 @@ describe('the rules of fields', () => {
     bool: (field) => field.scalar === ScalarType.BOOL,
     any: (field) => ['update_mask', 'fencing_token'].includes(field.name),
     message: (field) => field.message?.typeName.startsWith('holdfast.') === true,
+    records: (field) =>
+      field.fieldKind === 'list' && field.message?.typeName.startsWith('holdfast.') === true,
   };
 
   test.each(fields.map((field) => [field.toString(), field] as const))('%s has one that fits', (_, field) => {

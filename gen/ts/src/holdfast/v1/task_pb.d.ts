@@ -1941,7 +1941,7 @@ export declare type ImportedTask = Message<"holdfast.v1.ImportedTask"> & {
   body: string;
 
   /**
-   * OPEN, DONE or DROPPED; absent: OPEN.
+   * OPEN, DONE or DROPPED; absent: OPEN. DONE fails while something that it waits for is not.
    *
    * @generated from field: holdfast.v1.TaskStatus status = 4;
    */
@@ -1983,7 +1983,7 @@ export declare type ImportedTask = Message<"holdfast.v1.ImportedTask"> & {
   plan: string;
 
   /**
-   * The plan's title, when it has to be made.
+   * The plan's title, when it has to be made; absent: its key.
    *
    * @generated from field: string plan_title = 10;
    */
@@ -1995,6 +1995,20 @@ export declare type ImportedTask = Message<"holdfast.v1.ImportedTask"> & {
    * @generated from field: int32 line = 11;
    */
   line: number;
+
+  /**
+   * What came of it when it is DONE, or why it is DROPPED; at most 64 KiB.
+   *
+   * @generated from field: string result = 12;
+   */
+  result: string;
+
+  /**
+   * The principal it is meant for; absent: nobody, or as it is.
+   *
+   * @generated from field: string assignee = 13;
+   */
+  assignee: string;
 };
 
 /**
@@ -2038,11 +2052,34 @@ export declare type ImportTasksRequest = Message<"holdfast.v1.ImportTasksRequest
   executionId: string;
 
   /**
-   * Makes a retry safe for 24 hours.
+   * The same id with another list is refused for 24 hours. A retry is safe in any case: what is there and equal
+   * stays as it is.
    *
    * @generated from field: string request_id = 5;
    */
   requestId: string;
+
+  /**
+   * Import the records without errors although others have some. Without it nothing is imported then.
+   *
+   * @generated from field: bool allow_partial = 6;
+   */
+  allowPartial: boolean;
+
+  /**
+   * Which of `title`, `body`, `priority`, `labels`, `assignee` to bring up to date on tasks that are there. Absent:
+   * all of them, the assignee only where the list names one.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 7;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * With `dry_run`: the `external_key`s of tasks that earlier calls of the same import will have brought.
+   *
+   * @generated from field: repeated string assumed_keys = 8;
+   */
+  assumedKeys: string[];
 };
 
 /**
@@ -2208,11 +2245,18 @@ export enum ImportAction {
   UNCHANGED = 3,
 
   /**
-   * It has an error and was not imported.
+   * It has an error, and was not imported or not as a whole.
    *
    * @generated from enum value: IMPORT_ACTION_FAILED = 4;
    */
   FAILED = 4,
+
+  /**
+   * It has no error, but was not imported because others have.
+   *
+   * @generated from enum value: IMPORT_ACTION_SKIPPED = 5;
+   */
+  SKIPPED = 5,
 }
 
 /**
@@ -2398,7 +2442,10 @@ export declare const TaskService: GenService<{
     output: typeof ListPlansResponseSchema;
   },
   /**
-   * Creates or updates many tasks from an external list, told apart by `external_key`.
+   * Creates or updates many tasks from an external list, told apart by `external_key`. Nothing is reopened, deleted
+   * or moved to another plan or parent; what is finished here stays finished; edges are added, never removed. New
+   * tasks appear together with their edges, all at once, finished ones finished from the start. Changes of tasks
+   * that are there go through the write guard, one by one: a refused one FAILED, with the verdict.
    *
    * @generated from rpc holdfast.v1.TaskService.ImportTasks
    */
