@@ -1,108 +1,144 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { create } from '@bufbuild/protobuf';
-import { ImportAction, type ImportResult, ImportTasksResponseSchema } from '@holdfast/proto/task';
-import type { Command } from 'commander';
+import {
+  ImportAction,
+  type ImportResult,
+  ImportResultSchema,
+  ImportTasksResponseSchema,
+  TaskStatus,
+} from '@holdfast/proto/task';
+import { type Command, Option } from 'commander';
 import { connected, remoteCommand } from './command.js';
 import { ExitCode } from './exit.js';
-import { ChecklistImport } from './import-checklist.js';
-import { type ImportedPlan, plansOf } from './import-plan.js';
+import { chunksOf } from './import/chunks.js';
+import { FORMATS, type Format, readTaskFile } from './import/read-task-file.js';
+import { isRefused, sendChunks } from './import/send-chunks.js';
+import type { FileTask, LineError } from './import/task-file.js';
 import type { Session } from './session.js';
 import { counted, oneLine } from './text.js';
 
 interface Options {
+  format?: Format;
   plan?: string;
   as?: string;
   dryRun?: boolean;
+  allowPartial?: boolean;
 }
 
 export function importCommand(): Command {
   const command = remoteCommand(
     'import',
-    'Turn a Markdown checklist into plans and tasks',
+    'Turn a Markdown checklist, a beads export or a task-master file into tasks',
     'holdfast import PLAN.md --dry-run',
     'holdfast import TODO.md --plan "Odds and ends"',
+    'holdfast import .beads/issues.jsonl',
+    'holdfast import .taskmaster/tasks/tasks.json',
   )
-    .argument('<file>', 'a Markdown file with items such as - [ ] Write the parser')
-    .option('--plan <title>', 'the plan of items under no heading (else named after the file)')
+    .argument('<file>', 'a Markdown file with items such as - [ ] Write the parser, or one of the others')
+    .addOption(new Option('--format <format>', 'what it is (else told by its content)').choices(FORMATS))
+    .option('--plan <title>', 'the plan of what has no other (else of a checklist: named after the file)')
     .option('--as <name>', "the file's name in external keys, to tell files of one name apart")
-    .option('--dry-run', 'only show what would happen');
+    .option('--dry-run', 'only show what would happen')
+    .option('--allow-partial', 'import the rest of a file with errors');
   command.addHelpText(
     'after',
     `
-Each heading with items directly under it becomes a plan, titled with the headings above it: "Guide › Setup".
-Its items become the plan's steps in their order, checked ones ([x]) done. A nested item is a step after the
-one it is in, titled "Outer › Inner". The lines under an item are its body. Code fences are passed over.
+Import the file again after changing it: a task is known by its external key, so what is there is brought up to
+date, what is newly finished is completed, and what is new is added. Nothing is reopened, deleted or moved, and no
+dependency is taken away. A file with an error is not imported at all, unless asked. A long file goes in several
+calls; after an interruption, import it again, and it goes on.
 
-Import the file again after changing it: an item is known by its headings and text (its external key), so
-items that are there already stay as they are, newly checked ones are completed, new ones are added. Nothing
-is reopened or deleted. A file with an error is not imported at all.`,
+Markdown: each heading with items directly under it becomes a plan, titled with the headings above it: "Guide ›
+Setup". Its items become the plan's steps in their order, checked ones ([x]) done. A nested item is a sub-task of
+the one it is in, titled "Outer › Inner": the outer one can be claimed when all in it are done. Unchecked items in a
+checked one are steps of their own. The lines under an item are its body. Code fences are passed over. An item's key
+is made of file, headings and text: PLAN.md#Guide/Write.
+
+beads (a JSON issue a line): keys bd:ID. Priorities 0 to 4 become 4 to 0, higher first. Closed issues are done, all
+others open, tombstones left out. Labels stay; a type other than task is a label type:TYPE, and deferred and pinned
+are labels. blocks, conditional-blocks and waits-for become dependencies, parent-child sub-tasks; other relations
+are left out. --plan makes them steps of one plan.
+
+task-master (tasks.json): keys tm:TAG/ID and tm:TAG/ID.SUB, with --as tm:NAME/TAG/ID. Each tag is a plan. Priorities
+critical, high, medium, low become 4, 3, 2, 1; sub-tasks have their task's. done is done, cancelled dropped, all
+others open; review and deferred are labels.
+
+In both, sub-tasks also wait for what their parents wait for, and what a finished task still waits for is left out.`,
   );
   return command.action(
     connected<Options, [string]>(async (session, options, file) => {
-      const plans = readPlans(file, options);
+      const name = options.as ?? basename(file);
+      const read = readTaskFile(file, options.format, {
+        name,
+        named: options.as !== undefined,
+        planTitle: options.plan,
+      });
+      const { chunks, errors } = chunksOf(read.tasks);
+      const faults = [...read.errors, ...errors];
+      if (faults.length > 0 && !options.allowPartial) throw nothingImported(file, faults);
+      for (const note of read.notes) session.out.note(note);
+
       const dryRun = options.dryRun ?? false;
-      const steps = plans.flatMap((plan) => plan.steps);
-      const progress = progressLine(session, steps.length);
-      const run = new ChecklistImport(session, basename(file), dryRun, progress.tell);
-      const results = await run.importAll(plans).finally(progress.clear);
+      const progress = progressLine(session, read.tasks.length);
+      const sent = await sendChunks(session, chunks, {
+        dryRun,
+        allowPartial: options.allowPartial ?? false,
+        updates: read.updates,
+        tell: progress.tell,
+      }).finally(progress.clear);
+      if (isRefused(sent) && !options.allowPartial) throw nothingImported(file, errorsOf(sent));
+
+      const results = [...sent, ...faults.map(failed)].sort((a, b) => a.line - b.line);
       const answer = create(ImportTasksResponseSchema, { results });
       session.out.result(ImportTasksResponseSchema, answer, () => {
-        const titles = dryRun ? steps.map(({ title, done }, at) => lineOf(results[at], title, done)) : [];
-        return [...titles, summaryOf(file, plans, results, dryRun)].join('\n');
+        const tasks = new Map(read.tasks.map((task) => [task.externalKey, task]));
+        const lines = dryRun ? results.map((result) => lineOf(result, tasks.get(result.externalKey))) : [];
+        return [...lines, summaryOf(file, read.tasks, results, dryRun)].join('\n');
       });
-      const failed = results.filter(({ action }) => action === ImportAction.FAILED);
-      for (const { line, error } of failed) session.out.note(`${file}:${line}: ${oneLine(error)}`);
-      if (failed.length > 0) process.exitCode = ExitCode.REFUSED;
+      for (const { line, message } of errorsOf(results))
+        session.out.note(`${file}:${line}: ${oneLine(message)}`);
+      if (errorsOf(sent).length > 0) process.exitCode = ExitCode.REFUSED;
+      if (faults.length > 0) process.exitCode = ExitCode.FAILED;
     }),
   );
 }
 
-function readPlans(file: string, { plan, as }: Options): ImportedPlan[] {
-  const { plans, errors } = plansOf(
-    readText(file),
-    as ?? basename(file),
-    plan ?? basename(file).replace(/\.\w+$/, ''),
-  );
-  if (errors.length > 0) {
-    const shown = errors.slice(0, 20).map(({ line, message }) => `${file}:${line}: ${message}`);
-    const rest = errors.length > shown.length ? [`… and ${errors.length - shown.length} more`] : [];
-    throw new Error(['nothing was imported', ...shown, ...rest].join('\n'));
-  }
-  if (plans.length === 0) {
-    throw new Error(`${file} has no checklist items. One looks like this: - [ ] Write the parser`);
-  }
-  return plans;
+const SHOWN_ERRORS = 20;
+
+function nothingImported(file: string, errors: LineError[]): Error {
+  const shown = errors.slice(0, SHOWN_ERRORS).map(({ line, message }) => `${file}:${line}: ${message}`);
+  const rest = errors.length > shown.length ? [`… and ${errors.length - shown.length} more`] : [];
+  return new Error(['nothing was imported', ...shown, ...rest].join('\n'));
 }
 
-function readText(file: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new Error(`there is no file ${file}`);
-    if (code === 'EISDIR') throw new Error(`${file} is a folder; name the Markdown file in it`);
-    throw new Error(
-      code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? `${file} is not UTF-8 text` : `${file}: ${message}`,
-    );
-  }
+function errorsOf(results: readonly ImportResult[]): LineError[] {
+  return results
+    .filter(({ action }) => action === ImportAction.FAILED)
+    .map(({ line, error }) => ({ line, message: error }));
 }
 
-function lineOf(result: ImportResult | undefined, title: string, done: boolean): string {
-  const action = ImportAction[result?.action ?? 0]?.toLowerCase() ?? '';
-  return `${action.padEnd(9)}  [${done ? 'x' : ' '}] ${oneLine(title)}`;
+const failed = ({ line, message }: LineError) =>
+  create(ImportResultSchema, { line, error: message, action: ImportAction.FAILED });
+
+const BOXES: Partial<Record<TaskStatus, string>> = { [TaskStatus.DONE]: 'x', [TaskStatus.DROPPED]: '-' };
+
+function lineOf({ action }: ImportResult, task: FileTask | undefined): string {
+  const box = BOXES[task?.status ?? TaskStatus.OPEN] ?? ' ';
+  return `${(ImportAction[action] ?? '').toLowerCase().padEnd(9)}  [${box}] ${oneLine(task?.title ?? '')}`;
 }
 
-function summaryOf(file: string, plans: ImportedPlan[], results: ImportResult[], dryRun: boolean): string {
+function summaryOf(file: string, tasks: FileTask[], results: ImportResult[], dryRun: boolean): string {
   const count = (action: ImportAction) => results.filter((result) => result.action === action).length;
-  const failed = count(ImportAction.FAILED);
+  const refused = count(ImportAction.FAILED);
   const counts = [
     `${count(ImportAction.CREATED)} new`,
-    `${count(ImportAction.UPDATED)} newly done`,
+    `${count(ImportAction.UPDATED)} updated`,
     `${count(ImportAction.UNCHANGED)} unchanged`,
-    ...(failed > 0 ? [`${failed} refused`] : []),
+    ...(refused > 0 ? [`${refused} refused`] : []),
   ];
-  const what = `${counted(results.length, 'step')} in ${counted(plans.length, 'plan')}: ${counts.join(', ')}`;
+  const plans = new Set(tasks.flatMap(({ plan }) => plan || []));
+  const where = plans.size > 0 ? ` in ${counted(plans.size, 'plan')}` : '';
+  const what = `${counted(results.length, 'task')}${where}: ${counts.join(', ')}`;
   return dryRun ? `${file} would be imported as ${what}. Nothing was written.` : `Imported ${file}: ${what}.`;
 }
 

@@ -70,15 +70,18 @@ export function addedEdges(
     if (isFinished(waits.state.status)) return ofParent && !awaited;
     return !awaited || !waits.blockedBy.has(awaited.id);
   };
-  return list.flatMap(({ key, blockedBy, parent }, record) => {
+  const all = list.flatMap(({ key, blockedBy, parent }, record): ListedEdge[] => {
     if (!included(record)) return [];
-    const edges: ListedEdge[] = blockedBy.map((blocker) => ({
-      record,
-      waiting: key,
-      blocker,
-      ofParent: false,
-    }));
-    if (parent !== undefined) edges.push({ record, waiting: parent, blocker: key, ofParent: true });
-    return edges.filter(isAdded);
+    const edges = blockedBy.map((blocker) => ({ record, waiting: key, blocker, ofParent: false }));
+    return parent === undefined
+      ? edges
+      : [...edges, { record, waiting: parent, blocker: key, ofParent: true }];
   });
+  // A parent that also names its sub-task waits for it once, as a parent.
+  const byEnds = new Map<string, ListedEdge>();
+  for (const edge of all) {
+    const ends = JSON.stringify([edge.waiting, edge.blocker]);
+    if (edge.ofParent || !byEnds.has(ends)) byEnds.set(ends, edge);
+  }
+  return [...byEnds.values()].filter(isAdded);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plansOf } from '../../src/cli/import-plan.js';
+import { plansOf } from '../../src/cli/import/checklist-plans.js';
 
 function keysOf(text: string): string[] {
   return plansOf(text, 'PLAN.md', 'PLAN').plans.flatMap(({ steps }) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Checklist, parseChecklist } from '../../src/cli/markdown-checklist.js';
+import { type Checklist, parseChecklist } from '../../src/cli/import/markdown-checklist.js';
 
 /** Sections as `Heading/Sub: [x] title (within) | body`, for tables. */
 function outline({ sections }: Checklist): string[] {

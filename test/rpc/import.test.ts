@@ -156,6 +156,15 @@ describe('a new list', () => {
     expect((await taskOf('a')).fencingToken).toBe(1n);
   });
 
+  it('may have a parent that also names its sub-task', async () => {
+    await importAs(
+      board.member,
+      list({ externalKey: 'p', blockedBy: ['c'] }, { externalKey: 'c', parent: 'p' }),
+    );
+    expect(await taskOf('p')).toMatchObject({ unmetDependencies: 1, blockedBy: [(await taskOf('c')).id] });
+    expect(await miscounted()).toEqual([]);
+  });
+
   it('of 1,000 tasks takes a few seconds', async () => {
     const tasks = Array.from({ length: 1000 }, (_, n) => ({
       externalKey: `t${n}`,

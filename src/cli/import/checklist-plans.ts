@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Checklist, type ChecklistItem, type LineError, parseChecklist } from './markdown-checklist.js';
+import { type Checklist, type ChecklistItem, parseChecklist } from './markdown-checklist.js';
+import type { LineError } from './task-file.js';
 
 /** A plan to import. */
-export interface ImportedPlan {
+interface ImportedPlan {
   line: number;
   externalKey: string;
   title: string;
@@ -10,12 +11,14 @@ export interface ImportedPlan {
 }
 
 /** A step to import. */
-export interface ImportedStep {
+interface ImportedStep {
   line: number;
   externalKey: string;
   title: string;
   body: string;
   done: boolean;
+  /** The key of the item that it is nested in; empty for an outermost one. */
+  parent: string;
 }
 
 const BETWEEN_TITLES = ' › ';
@@ -25,7 +28,7 @@ const LONGEST_KEY = 256;
 
 /**
  * Turns a Markdown checklist into plans: one for each heading with items directly under it, titled with the headings
- * above it. Nested items are steps after the one they are in, with its title before theirs.
+ * above it. Nested items are sub-tasks of the one they are in and steps after it, with its title before theirs.
  *
  * A step's `external_key` is made of `fileName`, headings and text, so that it stays the same when items are moved,
  * checked or added, and is another one when its text changes.
@@ -41,11 +44,15 @@ export function plansOf(
   const stepKey = uniqueKeys();
   const plans = checklist.sections.map(({ line, headings, items }): ImportedPlan => {
     const externalKey = planKey([fileName, headings.join('/')].filter((part) => part !== '').join('#'));
+    /** The keys of the items that the next one may be nested in, outermost first. */
+    const outer: string[] = [];
     const steps = items.map((item): ImportedStep => {
-      const key = `${fileName}#${[...headings, ...item.within, item.title].join('/')}`;
+      const key = stepKey(`${fileName}#${[...headings, ...item.within, item.title].join('/')}`);
+      outer.splice(item.within.length, outer.length, key);
       return {
         line: item.line,
-        externalKey: stepKey(key),
+        externalKey: key,
+        parent: outer.at(-2) ?? '',
         title: stepTitle(item),
         body: item.body,
         done: item.done,

@@ -1,9 +1,4 @@
-/** What is wrong with a line of a file. */
-export interface LineError {
-  /** From 1. */
-  line: number;
-  message: string;
-}
+import type { LineError } from './task-file.js';
 
 /** A checklist item: `- [ ] title`, and the lines that belong to it. */
 export interface ChecklistItem {
