@@ -3,7 +3,7 @@
  * is used. One task is one object; time is a number; an expiry is recorded when somebody comes across it.
  */
 
-export type Mode = 'OFF' | 'WARN' | 'ENFORCE';
+type Mode = 'OFF' | 'WARN' | 'ENFORCE';
 export type Status = 'OPEN' | 'IN_PROGRESS' | 'DONE' | 'DROPPED' | 'QUARANTINED';
 export type End = 'RELEASED' | 'COMPLETED' | 'EXPIRED' | 'REVOKED';
 
