@@ -93,7 +93,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const given = process.env[WORKER_DATABASE];
   if (cluster.isWorker && given) {
     const { stop } = await service(given);
-    onEnd(stop);
+    onEnd(stop, { again: 'IGNORE' });
     return;
   }
 
@@ -203,11 +203,15 @@ async function startWorkers(count: number, url: string) {
   return { address: addresses[0] as AddressInfo, stop };
 }
 
-/** Ends the process on the first signal, in good order. A second signal ends it at once. */
-function onEnd(stop: () => Promise<void>): void {
+/**
+ * Ends the process on the first signal, in good order. A second one ends it at once, unless it is a worker:
+ * Ctrl-C reaches a worker twice, by itself and through its primary, and it ends with its primary anyway.
+ */
+function onEnd(stop: () => Promise<void>, { again }: { again: 'EXIT' | 'IGNORE' } = { again: 'EXIT' }): void {
   let ending = false;
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
+      if (ending && again === 'IGNORE') return;
       if (ending) process.exit(ExitCode.FAILED);
       ending = true;
       stop().then(
