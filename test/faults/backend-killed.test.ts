@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { brokenRules } from '../support/history-audit.js';
+import { connect } from '../support/postgres.js';
+import { startTestService } from '../support/service.js';
+import { Workload } from './workload.js';
+
+const MS = process.env.HOLDFAST_TEST_LONG === '1' ? 120_000 : 8_000;
+
+test('whichever backends die under fenced writes, no change is without its event, and no request done twice', async () => {
+  const one = await startTestService({ settings: { enforcement: 'ENFORCE' } });
+  const two = await startTestService({ settings: { enforcement: 'ENFORCE' }, databaseUrl: one.databaseUrl });
+  const token = await one.token('AGENT', 'agent', 'ada');
+  let calls = 0;
+  const work = new Workload((executionId) => (calls++ % 2 === 0 ? one : two).client(token, executionId));
+  const sql = connect(one.databaseUrl, { max: 2 });
+  work.start(8);
+  let killed = 0;
+  for (
+    const until = performance.now() + MS;
+    performance.now() < until;
+    await sleep(20 + Math.random() * 60)
+  ) {
+    // Now one at random, now one in the middle of a write.
+    const rows = await sql`
+      SELECT pg_terminate_backend(pid) FROM (
+        SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'holdfast'
+        ORDER BY (state = 'active' AND random() < 0.7) DESC, random() LIMIT 1) victim`;
+    killed += rows.length;
+  }
+  await work.finish();
+  expect(killed).toBeGreaterThan(20);
+  expect(work.acknowledged.notes.length).toBeGreaterThan(10);
+  await work.check(sql);
+  expect(await brokenRules(one.databaseUrl)).toEqual([]);
+  await sql.end();
+}, 240_000);
