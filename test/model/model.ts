@@ -83,6 +83,14 @@ export interface Proof {
   readonly token: number;
 }
 
+export interface AcquireCall {
+  readonly task: ModelTask;
+  readonly who: Who;
+  readonly ttl: number;
+  /** Empty: none. */
+  readonly requestId: string;
+}
+
 /** The answer that tells a failure. */
 export type Failure = { readonly error: string; readonly field?: string; readonly holder?: string };
 
@@ -99,7 +107,7 @@ export class Model {
   private readonly fences = new Map<string, number>();
   readonly ended = new Set<string>();
   /** Applied acquires, by principal and request id. */
-  readonly remembered = new Map<string, { body: string; lease: ModelLease }>();
+  readonly remembered = new Map<string, { body: string; call: AcquireCall; lease: ModelLease }>();
 
   constructor(
     readonly rules: Rules,
