@@ -92,27 +92,30 @@ async function serve(options: ServeOptions): Promise<void> {
 
   const given = process.env[WORKER_DATABASE];
   if (cluster.isWorker && given) {
-    const { stop } = await service(given);
-    onEnd(stop, { again: 'IGNORE' });
+    await runUntilSignalled(() => service(given), { again: 'IGNORE' });
     return;
   }
 
   const embedded = config.DATABASE_URL === undefined;
-  const { database, url } = await openForUse(config, options);
-  try {
-    await migrate({ url });
-    const tokenFile = await makeOwner(config, url, embedded);
-    const { address, stop } =
-      options.workers > 1 ? await startWorkers(options.workers, url) : await service(url);
-    onEnd(async () => {
-      await stop();
+  await runUntilSignalled(async () => {
+    const { database, url } = await openForUse(config, options);
+    try {
+      await migrate({ url });
+      const tokenFile = await makeOwner(config, url, embedded);
+      const { address, stop } =
+        options.workers > 1 ? await startWorkers(options.workers, url) : await service(url);
+      announce({ options, config, address, secure: tls !== undefined, tokenFile, database });
+      return {
+        stop: async () => {
+          await stop();
+          await database?.stop();
+        },
+      };
+    } catch (error) {
       await database?.stop();
-    });
-    announce({ options, config, address, secure: tls !== undefined, tokenFile, database });
-  } catch (error) {
-    await database?.stop();
-    throw error;
-  }
+      throw error;
+    }
+  });
 }
 
 function readConfig({ port, host, data, databaseUrl }: ServeOptions): Config {
@@ -204,25 +207,35 @@ async function startWorkers(count: number, url: string) {
 }
 
 /**
- * Ends the process on the first signal, in good order. A second one ends it at once, unless it is a worker:
- * Ctrl-C reaches a worker twice, by itself and through its primary, and it ends with its primary anyway.
+ * Starts something, and ends it and the process in good order on the first signal: one that comes while it starts
+ * lets the start finish, so that nothing is left behind. A second signal ends the process at once, unless it is a
+ * worker: Ctrl-C reaches a worker twice, by itself and through its primary, and it ends with its primary anyway.
  */
-function onEnd(stop: () => Promise<void>, { again }: { again: 'EXIT' | 'IGNORE' } = { again: 'EXIT' }): void {
+async function runUntilSignalled(
+  start: () => Promise<{ stop(): Promise<void> }>,
+  { again }: { again: 'EXIT' | 'IGNORE' } = { again: 'EXIT' },
+): Promise<void> {
+  const started = start();
   let ending = false;
+  const end = async () => {
+    const running = await started.catch(() => undefined);
+    try {
+      await running?.stop();
+      process.exit(running ? ExitCode.DONE : ExitCode.FAILED);
+    } catch (error) {
+      process.stderr.write(`error: stopping failed: ${(error as Error).message}\n`);
+      process.exit(ExitCode.FAILED);
+    }
+  };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
       if (ending && again === 'IGNORE') return;
       if (ending) process.exit(ExitCode.FAILED);
       ending = true;
-      stop().then(
-        () => process.exit(ExitCode.DONE),
-        (error) => {
-          process.stderr.write(`error: stopping failed: ${(error as Error).message}\n`);
-          process.exit(ExitCode.FAILED);
-        },
-      );
+      void end();
     });
   }
+  await started;
 }
 
 interface Announcement {
