@@ -34,6 +34,9 @@ export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database 
     connect_timeout: 10,
     onnotice: () => {},
     types: { bigint: postgres.BigInt },
+    // The driver's own question about array types is asked on each new connection with nobody to catch its
+    // error: a backend that dies then would end the process. Arrays travel as JSON instead.
+    fetch_types: false,
     connection: {
       application_name: 'holdfast',
       statement_timeout: STATEMENT_TIMEOUT_MS,
