@@ -1,7 +1,6 @@
 import type { EventDraft } from '../domain/event.js';
 import { eventColumns } from './apply.js';
-import type { Sql } from './database.js';
-import type { Store } from './store.js';
+import type { Database, Sql } from './database.js';
 
 /** An event that tells of no change: a refusal. */
 export interface RefusalItem {
@@ -11,13 +10,20 @@ export interface RefusalItem {
   readonly draft: EventDraft;
 }
 
+/** What of the store keeps refusals. */
+interface Recorder {
+  readonly database: Database;
+  readonly commits: { eventsWritten(): void };
+  readonly recordSoon: (item: RefusalItem) => Promise<unknown>;
+}
+
 /**
  * Keeps an event that tells of no change. Within one minute the same one is counted instead of listed. The
  * work that a refused completion carried is kept once for each lease, in an entry of its own: another lease's
  * work, refused within the same minute, must not vanish in a count.
  */
 export async function recordEvent(
-  store: Store,
+  store: Recorder,
   project: string,
   taskId: string,
   fencingToken: bigint,
