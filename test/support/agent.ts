@@ -20,7 +20,7 @@ export interface AcquireOptions {
 
 export const proofOf = ({ leaseId, fencingToken }: Held) => ({ leaseId, fencingToken });
 
-export function microsOf(timestamp: Timestamp | undefined): Micros {
+function microsOf(timestamp: Timestamp | undefined): Micros {
   if (!timestamp) throw new Error('an answer without the instant that it should have');
   return Number(timestamp.seconds) * 1_000_000 + timestamp.nanos / 1_000;
 }
