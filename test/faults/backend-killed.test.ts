@@ -24,11 +24,12 @@ test('whichever backends die under fenced writes, no change is without its event
     performance.now() < until;
     await sleep(20 + Math.random() * 60)
   ) {
-    // Now one at random, now one in the middle of a write.
+    // Now one in the middle of a statement, now one that has just begun.
     const rows = await sql`
       SELECT pg_terminate_backend(pid) FROM (
         SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'holdfast'
-        ORDER BY (state = 'active' AND random() < 0.7) DESC, random() LIMIT 1) victim`;
+        ORDER BY CASE WHEN ${killed % 2 === 0} THEN extract(epoch FROM backend_start) ELSE (state = 'active')::int END DESC,
+          random() LIMIT 1) victim`;
     killed += rows.length;
   }
   // The process itself has outlived them.

@@ -10,7 +10,7 @@ import { brokenRules } from '../support/history-audit.js';
 import { connect } from '../support/postgres.js';
 import { startTestService, type TestService } from '../support/service.js';
 
-const ROUNDS = process.env.HOLDFAST_TEST_LONG === '1' ? 300 : 20;
+const ROUNDS = process.env.HOLDFAST_TEST_LONG === '1' ? 300 : 12;
 
 let one: TestService;
 let two: TestService;

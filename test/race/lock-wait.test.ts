@@ -1,5 +1,5 @@
-import { durationMs } from '@bufbuild/protobuf/wkt';
 import { LeaseState } from '@holdfast/proto/guard';
+import { RefusalReason } from '@holdfast/proto/lease';
 import { TaskStatus } from '@holdfast/proto/task';
 import type { Sql } from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ beforeAll(async () => {
   other = new Agent(service.client(await service.token('AGENT', 'agent', 'bob'), 'run'));
 });
 
-afterAll(() => sql.end());
+afterAll(() => sql.end({ timeout: 1 }));
 
 const refusal = (call: Promise<unknown>) =>
   call.then(
@@ -92,7 +92,7 @@ test.each([
   await row.release();
   const outcome = await asked;
   if (outcome.case !== 'grant') throw new Error('refused');
-  expect(durationMs(outcome.value.lease?.remaining ?? ({ seconds: 0n, nanos: 0 } as never))).toBe(2_000);
+  expect(outcome.value.lease?.remaining).toMatchObject({ seconds: 2n, nanos: 0 });
   const [lease] = await sql`
     SELECT l.granted_at, s.expires_at - l.granted_at AS lives, (e.payload->>'expiresAt')::bigint - e.at AS told
     FROM lease l JOIN task_state s ON s.lease_id = l.id
@@ -110,4 +110,25 @@ test.each([
     },
   });
   expect(checked.live).toBe(true);
+});
+
+test('a renewal that came in time holds, though it is committed after the old deadline', async () => {
+  const taskId = await person.createTask();
+  // Renewals dawdle between reading the clock and their commit, as on a slow disk.
+  await sql.unsafe(`
+    CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.8); RETURN NEW; END $$;
+    CREATE TRIGGER dawdle BEFORE UPDATE ON task_state FOR EACH ROW
+      WHEN (NEW.lease_id = OLD.lease_id AND NEW.expires_at > OLD.expires_at) EXECUTE FUNCTION dawdle()`);
+  const held = await agent.acquire(taskId, { ttlMs: 1_000 });
+  await untilClock(sql, held.expiresAt - 400_000);
+  const renewal = agent.renew(held, 5_000);
+  await untilClock(sql, held.expiresAt);
+  // To all who ask now the old deadline has passed, and the new one is not to be seen yet.
+  const [takeover, renewed] = await Promise.all([other.ask(taskId), renewal]);
+  await sql`DROP TRIGGER dawdle ON task_state`;
+  expect(renewed.fencingToken).toBe(held.fencingToken);
+  expect(takeover).toMatchObject({ case: 'refusal', value: { reason: RefusalReason.HELD } });
+  expect(await sql`SELECT 1 FROM event WHERE task_id = ${taskId} AND kind = 18`).toHaveLength(0);
+  expect(await refusal(agent.note(held, 'still mine'))).toBe('done');
+  expect(await brokenRules(service.databaseUrl)).toEqual([]);
 });
