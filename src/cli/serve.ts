@@ -1,4 +1,4 @@
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -180,30 +180,39 @@ async function startWorkers(count: number, url: string) {
   let stopping = false;
   const fork = () => cluster.fork({ [WORKER_DATABASE]: url });
   const workers = Array.from({ length: count }, fork);
-  const addresses = await Promise.all(
-    workers.map(async (worker) => {
-      const [address] = await Promise.race([
-        once(worker, 'listening') as Promise<[AddressInfo]>,
-        once(worker, 'exit').then(() => Promise.reject(new Error('A worker could not start; see above.'))),
-      ]);
-      return address;
-    }),
-  );
+  let addresses: AddressInfo[];
+  try {
+    addresses = await Promise.all(workers.map(listening));
+  } catch (error) {
+    // Those that are still starting have nothing to finish, and would trip over the end of their primary.
+    await Promise.all(workers.map((worker) => endWorker(worker, 'SIGKILL')));
+    throw error;
+  }
   cluster.on('exit', () => {
     if (!stopping) fork();
   });
   const stop = async () => {
     stopping = true;
     const running = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(
-      running.map(async (worker) => {
-        const exited = once(worker, 'exit');
-        worker.process.kill('SIGTERM');
-        await exited;
-      }),
-    );
+    await Promise.all(running.map((worker) => endWorker(worker, 'SIGTERM')));
   };
   return { address: addresses[0] as AddressInfo, stop };
+}
+
+/** Where a worker listens. Rejects when it ends before it does. */
+async function listening(worker: Worker): Promise<AddressInfo> {
+  const [address] = await Promise.race([
+    once(worker, 'listening') as Promise<[AddressInfo]>,
+    once(worker, 'exit').then(() => Promise.reject(new Error('A worker could not start; see above.'))),
+  ]);
+  return address;
+}
+
+async function endWorker(worker: Worker, signal: NodeJS.Signals): Promise<void> {
+  if (worker.isDead()) return;
+  const exited = once(worker, 'exit');
+  worker.process.kill(signal);
+  await exited;
 }
 
 /**
