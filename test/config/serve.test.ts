@@ -27,6 +27,8 @@ describe('holdfast serve does not start', () => {
     const server = startServe(...options);
     const { code } = await server.ended;
     expect(server.stdout()).toBe('');
+    // Whatever else was said: no stack of something that nobody caught.
+    expect(server.stderr()).not.toMatch(/^Node\.js v/m);
     return {
       code,
       ...(JSON.parse(server.stderr().trim().split('\n').at(-1) ?? '') as { error: { message: string } }),
