@@ -6,7 +6,7 @@ import { newServerFolder, ServerProcess } from '../support/server-process.js';
 import { startTestService } from '../support/service.js';
 import { Workload } from './workload.js';
 
-const MS = process.env.HOLDFAST_TEST_LONG === '1' ? 120_000 : 8_000;
+const MS = process.env.HOLDFAST_TEST_LONG === '1' ? 120_000 : 6_000;
 
 test('whichever backends die under fenced writes, no change is without its event, and no request done twice', async () => {
   const { url: databaseUrl } = await createTestDatabase();
