@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthenticate, hashSecret } from './rpc/authenticate.js';
 import { newId, newSecret } from './rpc/ids.js';
@@ -46,7 +46,8 @@ export async function ensureOwner(
   );
   if (made === 'OTHER_KIND') throw new Error('The principal "owner" of the project "default" is an agent.');
   await mkdir(dataDir, { recursive: true });
-  await writeFile(file, `${secret}\n`, { mode: 0o600 });
-  await chmod(file, 0o600);
+  // A new file: one that is there may be open to others, and would be for a moment with the new secret in it.
+  await rm(file, { force: true });
+  await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' });
   return file;
 }

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from './domain/settings.js';
 import { createCommitRelay, startFeed } from './feed/feed.js';
@@ -32,6 +33,9 @@ export interface Service {
   /** Drains the server, stops what runs beside it, closes the pool. May be called twice. */
   stop(): Promise<void>;
 }
+
+/** How long the feed may take to finish what it is doing when the service stops. */
+const FEED_STOP_MS = 500;
 
 /** Puts one replica together and starts it: pool, feed and server. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -67,7 +71,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const stop = () => {
     stopped ??= (async () => {
       await server.drain();
-      await feed.stop();
+      // A statement of the feed may wait for a lock: closing the pool ends that, too.
+      await Promise.race([feed.stop(), sleep(FEED_STOP_MS, undefined, { ref: false })]);
       await database.close();
     })();
     return stopped;

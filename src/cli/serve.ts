@@ -1,4 +1,4 @@
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -92,27 +92,30 @@ async function serve(options: ServeOptions): Promise<void> {
 
   const given = process.env[WORKER_DATABASE];
   if (cluster.isWorker && given) {
-    const { stop } = await service(given);
-    onEnd(stop);
+    await runUntilSignalled(() => service(given), { again: 'IGNORE' });
     return;
   }
 
   const embedded = config.DATABASE_URL === undefined;
-  const { database, url } = await openForUse(config, options);
-  try {
-    await migrate({ url });
-    const tokenFile = await makeOwner(config, url, embedded);
-    const { address, stop } =
-      options.workers > 1 ? await startWorkers(options.workers, url) : await service(url);
-    onEnd(async () => {
-      await stop();
+  await runUntilSignalled(async () => {
+    const { database, url } = await openForUse(config, options);
+    try {
+      await migrate({ url });
+      const tokenFile = await makeOwner(config, url, embedded);
+      const { address, stop } =
+        options.workers > 1 ? await startWorkers(options.workers, url) : await service(url);
+      announce({ options, config, address, secure: tls !== undefined, tokenFile, database });
+      return {
+        stop: async () => {
+          await stop();
+          await database?.stop();
+        },
+      };
+    } catch (error) {
       await database?.stop();
-    });
-    announce({ options, config, address, secure: tls !== undefined, tokenFile, database });
-  } catch (error) {
-    await database?.stop();
-    throw error;
-  }
+      throw error;
+    }
+  });
 }
 
 function readConfig({ port, host, data, databaseUrl }: ServeOptions): Config {
@@ -177,48 +180,71 @@ async function startWorkers(count: number, url: string) {
   let stopping = false;
   const fork = () => cluster.fork({ [WORKER_DATABASE]: url });
   const workers = Array.from({ length: count }, fork);
-  const addresses = await Promise.all(
-    workers.map(async (worker) => {
-      const [address] = await Promise.race([
-        once(worker, 'listening') as Promise<[AddressInfo]>,
-        once(worker, 'exit').then(() => Promise.reject(new Error('A worker could not start; see above.'))),
-      ]);
-      return address;
-    }),
-  );
+  let addresses: AddressInfo[];
+  try {
+    addresses = await Promise.all(workers.map(listening));
+  } catch (error) {
+    // Those that are still starting have nothing to finish, and would trip over the end of their primary.
+    await Promise.all(workers.map((worker) => endWorker(worker, 'SIGKILL')));
+    throw error;
+  }
   cluster.on('exit', () => {
     if (!stopping) fork();
   });
   const stop = async () => {
     stopping = true;
     const running = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(
-      running.map(async (worker) => {
-        const exited = once(worker, 'exit');
-        worker.process.kill('SIGTERM');
-        await exited;
-      }),
-    );
+    await Promise.all(running.map((worker) => endWorker(worker, 'SIGTERM')));
   };
   return { address: addresses[0] as AddressInfo, stop };
 }
 
-/** Ends the process on the first signal, in good order. A second signal ends it at once. */
-function onEnd(stop: () => Promise<void>): void {
+/** Where a worker listens. Rejects when it ends before it does. */
+async function listening(worker: Worker): Promise<AddressInfo> {
+  const [address] = await Promise.race([
+    once(worker, 'listening') as Promise<[AddressInfo]>,
+    once(worker, 'exit').then(() => Promise.reject(new Error('A worker could not start; see above.'))),
+  ]);
+  return address;
+}
+
+async function endWorker(worker: Worker, signal: NodeJS.Signals): Promise<void> {
+  if (worker.isDead()) return;
+  const exited = once(worker, 'exit');
+  worker.process.kill(signal);
+  await exited;
+}
+
+/**
+ * Starts something, and ends it and the process in good order on the first signal: one that comes while it starts
+ * lets the start finish, so that nothing is left behind. A second signal ends the process at once, unless it is a
+ * worker: Ctrl-C reaches a worker twice, by itself and through its primary, and it ends with its primary anyway.
+ */
+async function runUntilSignalled(
+  start: () => Promise<{ stop(): Promise<void> }>,
+  { again }: { again: 'EXIT' | 'IGNORE' } = { again: 'EXIT' },
+): Promise<void> {
+  const started = start();
   let ending = false;
+  const end = async () => {
+    const running = await started.catch(() => undefined);
+    try {
+      await running?.stop();
+      process.exit(running ? ExitCode.DONE : ExitCode.FAILED);
+    } catch (error) {
+      process.stderr.write(`error: stopping failed: ${(error as Error).message}\n`);
+      process.exit(ExitCode.FAILED);
+    }
+  };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
+      if (ending && again === 'IGNORE') return;
       if (ending) process.exit(ExitCode.FAILED);
       ending = true;
-      stop().then(
-        () => process.exit(ExitCode.DONE),
-        (error) => {
-          process.stderr.write(`error: stopping failed: ${(error as Error).message}\n`);
-          process.exit(ExitCode.FAILED);
-        },
-      );
+      void end();
     });
   }
+  await started;
 }
 
 interface Announcement {

@@ -1,6 +1,6 @@
 import type { Micros } from '../domain/instant.js';
 import type { Store } from '../store/store.js';
-import { sweep, untilNextSweep } from '../store/sweep.js';
+import { sweep } from '../store/sweep.js';
 import { type Background, type FaultListener, LONGEST_TIMER_MS } from './background.js';
 
 const BATCH = 500;
@@ -18,6 +18,7 @@ export function createExpiryTimer(store: Store, onFault: FaultListener, pollMs =
   let timer: NodeJS.Timeout | undefined;
   let firesAt = Number.POSITIVE_INFINITY;
   let sweeping: Promise<void> | undefined;
+  let again = false;
   let stopped = false;
 
   const schedule = (inMs: number) => {
@@ -31,22 +32,28 @@ export function createExpiryTimer(store: Store, onFault: FaultListener, pollMs =
 
   const fire = () => {
     firesAt = Number.POSITIVE_INFINITY;
-    sweeping ??= sweepAll()
+    if (sweeping) {
+      // A deadline came while a sweep is under way, perhaps after it looked.
+      again = true;
+      return;
+    }
+    sweeping = sweepAll()
       .catch((error) => onFault('expiry sweep', error))
       .finally(() => {
         sweeping = undefined;
-        schedule(pollMs);
+        schedule(again ? 0 : pollMs);
+        again = false;
       });
   };
 
   const sweepAll = async () => {
     while (!stopped) {
-      const { due, expired } = await sweep(store, BATCH);
+      const began = performance.now();
+      const { due, expired, nextIn } = await sweep(store, BATCH);
+      if (nextIn !== undefined) schedule(nextIn / 1_000 - (performance.now() - began));
       // What is due and was not recorded is locked by somebody: leave it for the next turn.
       if (due < BATCH || expired === 0) break;
     }
-    const wait = await untilNextSweep(store);
-    if (wait !== undefined && wait > 0) schedule(wait / 1_000);
   };
 
   schedule(0);

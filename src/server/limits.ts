@@ -32,5 +32,5 @@ export const DEFAULT_LIMITS: Readonly<ServerLimits> = {
   streamsPerConnection: 1000,
   pingMs: 30_000,
   readyMs: 2_000,
-  drainMs: 8_000,
+  drainMs: 7_000,
 };

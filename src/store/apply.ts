@@ -287,7 +287,9 @@ export async function apply(
         i integer, principal text, rpc text, request_id text, body_hash text, ref text) ON r.i = go.i
     )`,
     )}
-    SELECT c.item, c.i, go.t, l.i IS NOT NULL AS had_lock, state.*,
+    SELECT c.item, c.i, go.t, state.*,
+      -- An execution's row that is missing may be ended or locked: only waiting for it tells.
+      l.i IS NOT NULL AND (c.op IS DISTINCT FROM 'grant' OR EXISTS (SELECT 1 FROM running WHERE running.i = c.i)) AS had_lock,
       ${propagates ? sql`(SELECT coalesce(json_agg(task_id ORDER BY task_id), '[]') FROM neighbour WHERE readied)` : sql`NULL`} AS readied
     FROM change c LEFT JOIN locked l ON l.i = c.i LEFT JOIN go ON go.i = c.i LEFT JOIN state ON state.i = c.i
     ORDER BY c.i`;

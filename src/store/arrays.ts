@@ -1,8 +1,7 @@
 import type { Sql } from './database.js';
 
 /**
- * Arrays as parameters. They travel as JSON: the driver knows Postgres's own array types only after its first
- * connection has asked for them, and sends the first statement of all wrongly.
+ * Arrays as parameters. They travel as JSON: the driver does not know Postgres's array types, see database.ts.
  */
 export function textArray(sql: Sql, values: readonly string[]) {
   return sql`ARRAY(SELECT jsonb_array_elements_text(${JSON.stringify(values)}::text::jsonb))`;

@@ -60,7 +60,7 @@ export async function createTask(
     ), blocker AS (
       SELECT * FROM locked WHERE task_id = ANY(${blockedBy})
     ), missing AS (
-      SELECT array_agg(id) AS ids FROM unnest(${blockedBy}) AS k(id) WHERE id NOT IN (SELECT task_id FROM blocker)
+      SELECT json_agg(id) AS ids FROM unnest(${blockedBy}) AS k(id) WHERE id NOT IN (SELECT task_id FROM blocker)
     ), graph AS (
       UPDATE project SET graph_version = graph_version + 1
       WHERE id = ${project} AND graph_version = ${task.graphVersion ?? null}

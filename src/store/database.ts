@@ -23,6 +23,9 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 /** Longer waits for a row are given up and answered as contention. */
 const LOCK_TIMEOUT_MS = 10_000;
 
+/** Closing waits so long for statements under way, then cuts them: one that waits for a lock may wait long. */
+const CLOSE_SECONDS = 1;
+
 export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database {
   const target = driverTarget(url);
   const sql = postgres(target.url, {
@@ -31,6 +34,9 @@ export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database 
     connect_timeout: 10,
     onnotice: () => {},
     types: { bigint: postgres.BigInt },
+    // The driver's own question about array types is asked on each new connection with nobody to catch its
+    // error: a backend that dies then would end the process. Arrays travel as JSON instead.
+    fetch_types: false,
     connection: {
       application_name: 'holdfast',
       statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -38,5 +44,5 @@ export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database 
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     },
   });
-  return { sql, orm: drizzle(sql), close: () => sql.end({ timeout: 5 }) };
+  return { sql, orm: drizzle(sql), close: () => sql.end({ timeout: CLOSE_SECONDS }) };
 }

@@ -130,14 +130,14 @@ export async function readPlan(
   planId: string,
 ): Promise<PlanRead | undefined> {
   const [row] = await sql<Row[]>`
-    SELECT title, body, last_order || '.' || version AS version, ARRAY(
-      SELECT id FROM task WHERE project = p.project AND plan_id = p.id ORDER BY plan_order) AS step_ids
+    SELECT title, body, last_order || '.' || version AS version, (
+      SELECT json_agg(id ORDER BY plan_order) FROM task WHERE project = p.project AND plan_id = p.id) AS step_ids
     FROM plan p WHERE project = ${project} AND id = ${planId}`;
   return (
     row && {
       title: row.title as string,
       body: row.body as string,
-      stepIds: row.step_ids as string[],
+      stepIds: (row.step_ids as string[] | null) ?? [],
       version: row.version as string,
     }
   );

@@ -3,6 +3,7 @@ import { type ApplyResult, apply, type ChangeItem } from './apply.js';
 import { createBatcher } from './batcher.js';
 import type { Database } from './database.js';
 import { faultOf } from './database-error.js';
+import { type RefusalItem, recordEvents } from './events.js';
 import { type ReadItem, type ReadResult, readTasks } from './read-task.js';
 
 /** What the statements need: the pool, the server's defaults, and whom to tell of commits. */
@@ -18,6 +19,8 @@ export interface Store {
    * somebody else has locked: one such row would hold up everybody in the batch.
    */
   readonly applySoon: (item: ChangeItem) => Promise<ApplyResult>;
+  /** Keeps an event that tells of no change, together with all that are being kept at the moment. */
+  readonly recordSoon: (item: RefusalItem) => Promise<void>;
 }
 
 /** Told after each commit of this process; must not throw and must not block. */
@@ -37,6 +40,10 @@ export function createStore(database: Database, defaults: Settings, commits: Com
     commits,
     read: createBatcher((items) => readTasks(database.sql, defaults, items)),
     applySoon: createBatcher((items) => applyBatch(database, items)),
+    recordSoon: createBatcher(async (items) => {
+      await recordEvents(database.sql, items);
+      return items.map(() => undefined);
+    }),
   };
 }
 

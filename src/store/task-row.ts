@@ -61,14 +61,19 @@ const TASK_COLUMNS = [
   'closed_by',
 ] as const;
 
+/** An array comes as JSON: the driver does not know Postgres's array types, see database.ts. */
+const selected = (alias: string, column: string) =>
+  column === 'labels' ? `to_jsonb(${alias}.labels)` : `${alias}.${column}`;
+
 const prefixed = (alias: string, prefix: string, columns: readonly string[]) =>
-  columns.map((column) => `${alias}.${column} AS ${prefix}${column}`).join(', ');
+  columns.map((column) => `${selected(alias, column)} AS ${prefix}${column}`).join(', ');
 
 /** The select lists of `task_state s` and `task t`, each column with a prefix, as {@link stateOf} and {@link taskOf} read them. */
 export const SELECT_STATE = prefixed('s', 's_', STATE_COLUMNS);
 export const SELECT_TASK = `${prefixed('t', 't_', TASK_COLUMNS)},
-  CASE WHEN s.blockers > 0 THEN ARRAY(
-    SELECT blocker_id FROM dependency WHERE project = t.project AND task_id = t.id ORDER BY blocker_id) END AS t_blocked_by`;
+  CASE WHEN s.blockers > 0 THEN (
+    SELECT json_agg(blocker_id ORDER BY blocker_id) FROM dependency WHERE project = t.project AND task_id = t.id
+  ) END AS t_blocked_by`;
 
 export function stateOf(row: Row): TaskState {
   return {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -13,9 +13,10 @@ export interface SourceFile {
 
 const NOT_OURS = new Set(['node_modules', 'dist', '__pycache__', '.venv']);
 
-/** The files below some folders of the repository, without what is installed or built. */
+/** The files below some folders of the repository, those that it has, without what is installed or built. */
 export function filesBelow(...folders: readonly string[]): SourceFile[] {
-  return folders.flatMap((folder) =>
+  const there = folders.filter((folder) => existsSync(join(root, folder)));
+  return there.flatMap((folder) =>
     readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry): SourceFile[] => {
       const path = posix.join(folder, entry.name);
       if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : filesBelow(path);

@@ -182,15 +182,20 @@ const deciding = (facts: Facts) => TABLE.find((rule) => rule.matches(facts));
 const describeFacts = (f: Facts) =>
   `${f.role}, proof ${f.proof}, newest lease ${f.newest} of ${f.holder}, task ${f.task}`;
 
-describe.each(TABLE)('row $row: $condition', (rule) => {
-  const cases = EVERY.filter((facts) => deciding(facts) === rule);
+describe.each(TABLE.map((rule) => [`row ${rule.row}: ${rule.condition}`, rule] as const))(
+  '%s',
+  (_name, rule) => {
+    const cases = EVERY.filter((facts) => deciding(facts) === rule);
 
-  test(`gives ${rule.verdict}`, () => {
-    expect(cases.length).toBeGreaterThan(0);
-    const verdicts = Object.fromEntries(cases.map((facts) => [describeFacts(facts), verdictOn(facts)]));
-    expect(verdicts).toEqual(Object.fromEntries(cases.map((facts) => [describeFacts(facts), rule.verdict])));
-  });
-});
+    test(`gives ${rule.verdict}`, () => {
+      expect(cases.length).toBeGreaterThan(0);
+      const verdicts = Object.fromEntries(cases.map((facts) => [describeFacts(facts), verdictOn(facts)]));
+      expect(verdicts).toEqual(
+        Object.fromEntries(cases.map((facts) => [describeFacts(facts), rule.verdict])),
+      );
+    });
+  },
+);
 
 test('the order of the rows decides: most pairs of rows with other verdicts match something together', () => {
   const pairs = TABLE.flatMap((first) =>

@@ -44,7 +44,7 @@ const dense = fc
   .map(([script, points]) => String.fromCodePoint(...points.map((point) => script + point)));
 
 /** Texts, good and bad. */
-export const text: fc.Arbitrary<Json> = fc.oneof(
+const text: fc.Arbitrary<Json> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }) },
   { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 300 }) },
   { weight: 3, arbitrary: nasty },

@@ -1,4 +1,13 @@
-import { type Failure, fail, type Model, type ModelLease, type ModelTask, told, type Who } from './model.js';
+import {
+  type AcquireCall,
+  type Failure,
+  fail,
+  type Model,
+  type ModelLease,
+  type ModelTask,
+  told,
+  type Who,
+} from './model.js';
 
 export type AcquireOutcome =
   | { readonly granted: ModelLease; readonly renewed: boolean }
@@ -11,13 +20,8 @@ export type AcquireOutcome =
   | Failure;
 
 /** Acquire, steps 1 to 7 of the contract, and its retries. */
-export function acquire(
-  model: Model,
-  task: ModelTask,
-  who: Who,
-  ttl: number,
-  requestId: string,
-): AcquireOutcome {
+export function acquire(model: Model, call: AcquireCall): AcquireOutcome {
+  const { task, who, ttl, requestId } = call;
   const request = `${who.principal} ${requestId}`;
   const body = `${task.id} ${who.execution} ${ttl}`;
   const before = requestId ? model.remembered.get(request) : undefined;
@@ -30,7 +34,8 @@ export function acquire(
   if (task.deleted) return fail('NotFound');
   model.settle(task);
   const outcome = decide(model, task, who, ttl);
-  if ('granted' in outcome && requestId) model.remembered.set(request, { body, lease: outcome.granted });
+  if ('granted' in outcome && requestId)
+    model.remembered.set(request, { body, call, lease: outcome.granted });
   if ('refused' in outcome) {
     const event = model.event(task, 'ACQUIRE_REFUSED', who, `${outcome.refused} ${outcome.holder ?? ''}`);
     const listed = model.once(task, `ACQUIRE_REFUSED ${who.principal}`, event);

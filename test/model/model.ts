@@ -3,7 +3,7 @@
  * is used. One task is one object; time is a number; an expiry is recorded when somebody comes across it.
  */
 
-export type Mode = 'OFF' | 'WARN' | 'ENFORCE';
+type Mode = 'OFF' | 'WARN' | 'ENFORCE';
 export type Status = 'OPEN' | 'IN_PROGRESS' | 'DONE' | 'DROPPED' | 'QUARANTINED';
 export type End = 'RELEASED' | 'COMPLETED' | 'EXPIRED' | 'REVOKED';
 
@@ -83,6 +83,14 @@ export interface Proof {
   readonly token: number;
 }
 
+export interface AcquireCall {
+  readonly task: ModelTask;
+  readonly who: Who;
+  readonly ttl: number;
+  /** Empty: none. */
+  readonly requestId: string;
+}
+
 /** The answer that tells a failure. */
 export type Failure = { readonly error: string; readonly field?: string; readonly holder?: string };
 
@@ -99,7 +107,7 @@ export class Model {
   private readonly fences = new Map<string, number>();
   readonly ended = new Set<string>();
   /** Applied acquires, by principal and request id. */
-  readonly remembered = new Map<string, { body: string; lease: ModelLease }>();
+  readonly remembered = new Map<string, { body: string; call: AcquireCall; lease: ModelLease }>();
 
   constructor(
     readonly rules: Rules,
