@@ -259,7 +259,7 @@ export async function apply(
     )`,
     )}
     ${part(
-      changes.some(({ status, content, deps, closing }) => status || content || deps || closing),
+      changes.some((c) => c.status || c.content || c.deps || c.closing || c.remove),
       () => QUEUED(sql),
     )}
     ${part(
