@@ -50,9 +50,10 @@ const RULES: Record<string, string> = {
     WHERE l."end" IS NULL AND s.task_id IS NULL`,
   'lease_version counts the changes of status and lease': `
     SELECT s.task_id, s.lease_version, told.changes FROM task_state s CROSS JOIN LATERAL (
-      -- A lease that ends because its task is closed is one change with that.
+      -- A lease that ends because its task is closed is one change with that; an import may create a closed task.
       SELECT count(*) FILTER (WHERE kind IN (4, 5, 6, 8, 15, 16, 17, 18, 19)) - count(*) FILTER (
-        WHERE kind IN (17, 19) AND payload->>'cause' IN ('COMPLETED', 'DROPPED', 'CLOSED_BY_OTHER')) AS changes
+        WHERE kind IN (17, 19) AND payload->>'cause' IN ('COMPLETED', 'DROPPED', 'CLOSED_BY_OTHER'))
+        - count(*) FILTER (WHERE kind = 1 AND payload->>'status' <> 'OPEN') AS changes
       FROM event e WHERE e.project = s.project AND e.task_id = s.task_id) told
     WHERE s.lease_version <> told.changes`,
   'a note has its event, and the event its note': `
