@@ -71,6 +71,9 @@ export async function readTasks(
   defaults: Settings,
   items: readonly ReadItem[],
 ): Promise<ReadResult[]> {
+  const namesLease = items.some(({ leaseId }) => leaseId !== undefined);
+  const namesExecution = items.some(({ execution }) => execution);
+  const namesRequest = items.some(({ request }) => request);
   const rows = await sql<Row[]>`
     SELECT holdfast_now() AS now, ${sql.unsafe(SELECT_SETTINGS)},
       ${sql.unsafe(SELECT_STATE)}, ${sql.unsafe(SELECT_TASK)},
@@ -87,16 +90,28 @@ export async function readTasks(
       i integer, project text, task_id text, lease_id text, principal text, execution_id text, rpc text, request_id text,
       dependents boolean)
     ${byKey(sql, sql`SELECT * FROM project WHERE id = q.project`, 'p')}
-    ${byKey(sql, sql`SELECT * FROM lease WHERE project = q.project AND id = q.lease_id`, 'l')}
+    ${namesLease ? byKey(sql, sql`SELECT * FROM lease WHERE project = q.project AND id = q.lease_id`, 'l') : none(sql, 'lease', 'l')}
     ${byKey(sql, sql`SELECT * FROM task_state WHERE project = q.project AND task_id = coalesce(q.task_id, l.task_id)`, 's')}
     ${byKey(sql, sql`SELECT * FROM task WHERE project = s.project AND id = s.task_id`, 't')}
-    ${byKey(sql, sql`SELECT * FROM execution WHERE project = q.project AND principal = q.principal AND id = q.execution_id`, 'x')}
-    ${byKey(
-      sql,
-      sql`SELECT * FROM request WHERE project = q.project AND principal = q.principal
-        AND rpc = q.rpc AND request_id = q.request_id`,
-      'r',
-    )}
+    ${
+      namesExecution
+        ? byKey(
+            sql,
+            sql`SELECT * FROM execution WHERE project = q.project AND principal = q.principal AND id = q.execution_id`,
+            'x',
+          )
+        : none(sql, 'execution', 'x')
+    }
+    ${
+      namesRequest
+        ? byKey(
+            sql,
+            sql`SELECT * FROM request WHERE project = q.project AND principal = q.principal
+              AND rpc = q.rpc AND request_id = q.request_id`,
+            'r',
+          )
+        : none(sql, 'request', 'r')
+    }
     ORDER BY q.i`;
   return rows.map((row, i) => resultOf(row, defaults, items[i]?.request));
 }
@@ -132,6 +147,11 @@ const unmetOf = ({ taskId, title, status, principal, executionId }: UnmetRow): U
 /** A row or none, looked up by its key. OFFSET 0 keeps the planner from scanning a table that is small as yet. */
 function byKey(sql: Sql, lookup: postgres.PendingQuery<postgres.Row[]>, alias: string) {
   return sql`LEFT JOIN LATERAL (${lookup} OFFSET 0) ${sql.unsafe(alias)} ON true`;
+}
+
+/** In place of a look-up that nobody asked for: its columns, all null. */
+function none(sql: Sql, table: string, alias: string) {
+  return sql`LEFT JOIN ${sql.unsafe(`${table} ${alias}`)} ON false`;
 }
 
 function itemsJson(items: readonly ReadItem[]): string {

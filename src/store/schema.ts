@@ -312,11 +312,12 @@ export const event = pgTable(
     onceKey: text('once_key'),
     repeats: integer('repeats').notNull().default(0),
   },
+  // No primary key: the sequencer finds rows by event_pending, everybody else by position, and every index is written
+  // twice for an event.
   (t) => [
-    primaryKey({ columns: [t.project, t.id] }),
     uniqueIndex('event_position').on(t.project, t.position).where(sql`${t.position} IS NOT NULL`),
     index('event_pending').on(t.id).where(sql`${t.position} IS NULL`),
-    index('event_task').on(t.project, t.taskId, t.id),
+    index('event_task').on(t.project, t.taskId, t.position),
     uniqueIndex('event_once').on(t.project, t.onceKey).where(sql`${t.onceKey} IS NOT NULL`),
     // "Every lease has exactly one end event", as a constraint.
     uniqueIndex('event_lease_end')

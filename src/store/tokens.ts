@@ -88,6 +88,9 @@ export async function revokeToken(
   return row.now_revoked as boolean;
 }
 
+/** To the minute, in microseconds: a write for each call would make every call a write. */
+const USE_TOLD_EVERY = 60_000_000;
+
 /** The identities behind secrets that are valid now; what is missing is unknown, revoked or expired. */
 export async function findIdentities(
   { database: { sql } }: Store,
@@ -96,15 +99,17 @@ export async function findIdentities(
   const hex = hashes.map((hash) => hash.toString('hex'));
   const wanted = sql`ARRAY(SELECT decode(h, 'hex') FROM unnest(${textArray(sql, hex)}) h)`;
   const rows = await sql<Row[]>`
-    WITH used AS (
-      -- To the minute: a write for each call would make every call a write.
-      UPDATE token SET last_used_at = holdfast_now()
-      WHERE hash = ANY(${wanted}) AND revoked_at IS NULL
-        AND (last_used_at IS NULL OR last_used_at < holdfast_now() - 60000000)
-    )
-    SELECT encode(hash, 'hex') AS hash, id, project, principal, kind, role, owner, expires_at FROM token
+    SELECT encode(hash, 'hex') AS hash, id, project, principal, kind, role, owner, expires_at,
+      coalesce(last_used_at < holdfast_now() - ${USE_TOLD_EVERY}::bigint, true) AS told_long_ago
+    FROM token
     WHERE hash = ANY(${wanted}) AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > holdfast_now())`;
+  const used = rows.filter((row) => row.told_long_ago).map((row) => row.hash as string);
+  if (used.length > 0) {
+    await sql`
+      UPDATE token SET last_used_at = holdfast_now()
+      WHERE hash IN (SELECT decode(h, 'hex') FROM unnest(${textArray(sql, used)}) h)`;
+  }
   return new Map(
     rows.map((row) => [
       row.hash as string,
