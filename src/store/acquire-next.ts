@@ -24,7 +24,9 @@ export type NextResult =
   | { readonly kind: 'GRANTED'; readonly read: TaskRead; readonly applied: Applied }
   | { readonly kind: 'REPEATED'; readonly request: RememberedRequest }
   | { readonly kind: 'EXECUTION_ENDED' }
-  | { readonly kind: 'NOTHING_READY' };
+  | { readonly kind: 'NOTHING_READY' }
+  /** This call could not be served; others of the same round may have been. */
+  | { readonly kind: 'FAILED'; readonly error: unknown };
 
 /** Beyond the calls, so that some may be taken by others without another round. */
 const SPARE = 4;
@@ -35,8 +37,8 @@ const MAX_ROUNDS = 12;
  * settled before. Calls of one process never reach for the same task, since they are served together; those of
  * several replicas may, and then the versions let one through and the other takes the next candidate.
  *
- * @returns a result for each call, in their order
- * @throws Contention when others were faster in every round
+ * @returns a result for each call, in their order: what was granted to one is told, whatever befalls another.
+ *   FAILED with a Contention when others were faster in every round
  */
 export async function grantNext(
   store: Store,
@@ -50,8 +52,15 @@ export async function grantNext(
     const open = calls.filter((call) => !results.has(call));
     if (open.length === 0) break;
     const avoided = open.reduce((most, call) => Math.max(most, tooOld.get(call)?.size ?? 0), 0);
-    const { ready, lapsed } = await findCandidates(store, project, filter, open.length + SPARE + avoided);
-    if (lapsed.length > 0 && (await settleAll(store, project, lapsed))) continue;
+    let ready: readonly string[];
+    try {
+      const found = await findCandidates(store, project, filter, open.length + SPARE + avoided);
+      if (found.lapsed.length > 0 && (await settleAll(store, project, found.lapsed))) continue;
+      ready = found.ready;
+    } catch (error) {
+      for (const call of open) results.set(call, { kind: 'FAILED', error });
+      break;
+    }
 
     const taken = new Set<string>();
     const pairs = open.map((call) => {
@@ -61,17 +70,15 @@ export async function grantNext(
     });
     await Promise.all(
       pairs.map(async ({ call, taskId }) => {
-        const result = await grantOne(store, project, call, taskId);
+        const result = await grantOne(store, project, call, taskId).catch(
+          (error: unknown): NextResult => ({ kind: 'FAILED', error }),
+        );
         if (result === 'TOO_OLD' && taskId !== undefined) tooOld.get(call)?.add(taskId);
         if (typeof result === 'object') results.set(call, result);
       }),
     );
   }
-  return calls.map((call) => {
-    const result = results.get(call);
-    if (!result) throw new Contention();
-    return result;
-  });
+  return calls.map((call) => results.get(call) ?? { kind: 'FAILED', error: new Contention() });
 }
 
 /** Answers whether any was recorded: then the candidates are others. */

@@ -390,5 +390,5 @@ const QUEUED: Fragment = (sql) => sql`, queued AS (
       SELECT go.project, go.task_id, CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END, s.s_priority,
         t.plan_id, t.plan_order, t.seq, t.labels, t.assignee
       FROM go JOIN state s ON s.i = go.i JOIN task t ON t.project = go.project AND t.id = go.task_id
-      WHERE NOT go.closing ? 'by' AND s.s_status = 1
+      WHERE go.was_status IN (3, 4) AND s.s_status NOT IN (3, 4)
     )`;

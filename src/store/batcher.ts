@@ -7,9 +7,11 @@ const LARGEST_BATCH = 500;
  * small ones.
  *
  * @param run answers in the order of its items; when it throws, every call of the batch does
+ * @param keysOf what an item must have for itself: two with a key in common never share a batch, and keep their order
  */
 export function createBatcher<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
+  keysOf: (item: Item) => readonly string[] = () => [],
 ): (item: Item) => Promise<Result> {
   interface Waiter {
     readonly item: Item;
@@ -19,11 +21,25 @@ export function createBatcher<Item, Result>(
   let waiting: Waiter[] = [];
   let running = false;
 
+  const firstBatch = (from: readonly Waiter[]) => {
+    const taken = new Set<string>();
+    const batch: Waiter[] = [];
+    const rest: Waiter[] = [];
+    for (const waiter of from) {
+      const keys = keysOf(waiter.item);
+      const free = batch.length < LARGEST_BATCH && !keys.some((key) => taken.has(key));
+      (free ? batch : rest).push(waiter);
+      // Also of those left behind: whoever came after them must not go before.
+      for (const key of keys) taken.add(key);
+    }
+    return { batch, rest };
+  };
+
   const drain = async () => {
     running = true;
     while (waiting.length > 0) {
-      const batch = waiting.slice(0, LARGEST_BATCH);
-      waiting = waiting.slice(LARGEST_BATCH);
+      const { batch, rest } = firstBatch(waiting);
+      waiting = rest;
       try {
         const results = await run(batch.map(({ item }) => item));
         for (const [i, waiter] of batch.entries()) waiter.resolve(results[i] as Result);

@@ -6,6 +6,7 @@ export type Sql = postgres.Sql<{ bigint: bigint }>;
 
 /** The pool, once for statements written out in SQL and once for Drizzle's typed ones. */
 export interface Database {
+  readonly poolSize: number;
   readonly sql: Sql;
   readonly orm: PostgresJsDatabase;
   close(): Promise<void>;
@@ -44,5 +45,5 @@ export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database 
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
     },
   });
-  return { sql, orm: drizzle(sql), close: () => sql.end({ timeout: CLOSE_SECONDS }) };
+  return { poolSize, sql, orm: drizzle(sql), close: () => sql.end({ timeout: CLOSE_SECONDS }) };
 }

@@ -4,7 +4,7 @@ import type { Decision } from '../domain/decision.js';
 import { decideExpiry } from '../domain/lease-end.js';
 import { noSuchLease, noSuchTask, type Problem } from '../domain/problem.js';
 import { lapsedLease } from '../domain/task-state.js';
-import { type Applied, type ApplyResult, apply, type ChangeItem } from './apply.js';
+import type { Applied, ApplyResult, ChangeItem } from './apply.js';
 import { Contention, faultOf } from './database-error.js';
 import { recordEvent } from './events.js';
 import { ensureExecution } from './executions.js';
@@ -120,7 +120,7 @@ const propagates = ({ change }: ChangeItem) => change.propagates || change.remov
 
 async function applyWaiting(store: Store, items: readonly ChangeItem[]): Promise<ApplyResult[]> {
   try {
-    return await apply(store.database.sql, items, 'wait');
+    return await store.applyWaiting(items);
   } catch (error) {
     const fault = faultOf(error);
     if (fault === 'TIMED_OUT') throw new Contention();

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Settings } from '../domain/settings.js';
 import { type ApplyResult, apply, type ChangeItem } from './apply.js';
 import { createBatcher } from './batcher.js';
@@ -19,6 +20,11 @@ export interface Store {
    * somebody else has locked: one such row would hold up everybody in the batch.
    */
   readonly applySoon: (item: ChangeItem) => Promise<ApplyResult>;
+  /**
+   * Applies changes in one statement, waiting for the rows that others have locked. Only half of the pool may wait:
+   * one row that stays locked must not hold up everybody else.
+   */
+  readonly applyWaiting: (items: readonly ChangeItem[]) => Promise<ApplyResult[]>;
   /** Keeps an event that tells of no change, together with all that are being kept at the moment. */
   readonly recordSoon: (item: RefusalItem) => Promise<void>;
 }
@@ -34,12 +40,14 @@ export interface CommitListener {
 }
 
 export function createStore(database: Database, defaults: Settings, commits: CommitListener): Store {
+  const atOnce = pLimit(Math.max(1, Math.floor(database.poolSize / 2)));
   return {
     database,
     defaults,
     commits,
     read: createBatcher((items) => readTasks(database.sql, defaults, items)),
-    applySoon: createBatcher((items) => applyBatch(database, items)),
+    applySoon: createBatcher((items) => applyBatch(database, items), tasksOf),
+    applyWaiting: (items) => atOnce(() => apply(database.sql, items, 'wait')),
     recordSoon: createBatcher(async (items) => {
       await recordEvents(database.sql, items);
       return items.map(() => undefined);
@@ -47,25 +55,17 @@ export function createStore(database: Database, defaults: Settings, commits: Com
   };
 }
 
+/** One statement changes a row once: a second change of a task goes into the next batch. */
+const tasksOf = ({ project, change, also = [] }: ChangeItem) =>
+  [change, ...also].map(({ taskId }) => JSON.stringify([project, taskId]));
+
 async function applyBatch({ sql }: Database, items: readonly ChangeItem[]): Promise<ApplyResult[]> {
-  const taken = new Set<string>();
-  // One statement changes a row once. A second change of a task was decided on the same row as the first,
-  // which moves the row's version: it would be overtaken in any case.
-  const firsts = items.filter(({ project, change, also = [] }) => {
-    const keys = [change, ...also].map(({ taskId }) => JSON.stringify([project, taskId]));
-    if (keys.some((key) => taken.has(key))) return false;
-    for (const key of keys) taken.add(key);
-    return true;
-  });
-  let results: ApplyResult[];
   try {
-    results = await apply(sql, firsts, 'skip');
+    return await apply(sql, items, 'skip');
   } catch (error) {
     const fault = faultOf(error);
     if (fault !== 'CONTENDED' && fault !== 'DUPLICATE' && fault !== 'TIMED_OUT') throw error;
     // One of them was thrown back, and all with it: each on its own then.
-    results = firsts.map(() => ({ kind: 'BUSY' }));
+    return items.map(() => ({ kind: 'BUSY' }));
   }
-  const byItem = new Map(firsts.map((item, i) => [item, results[i] as ApplyResult]));
-  return items.map((item) => byItem.get(item) ?? { kind: 'BUSY' });
 }
