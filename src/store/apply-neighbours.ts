@@ -1,0 +1,73 @@
+import type postgres from 'postgres';
+import type { Sql } from './database.js';
+
+/** A part of the statement of apply.ts. */
+type Fragment = (sql: Sql) => postgres.PendingQuery<postgres.Row[]>;
+
+/** The edges of the tasks that propagate: who waits for them and, when they go, whom they wait for. */
+export const EDGES: Fragment = (sql) => sql`, edge AS MATERIALIZED (
+      SELECT c.i, d.project, d.task_id AS other, 'dependent' AS side, d.accept_dropped
+      FROM change c JOIN dependency d ON d.project = c.project AND d.blocker_id = c.task_id
+      UNION ALL
+      SELECT c.i, d.project, d.blocker_id, 'blocker', d.accept_dropped
+      FROM change c JOIN dependency d ON d.project = c.project AND d.task_id = c.task_id WHERE c.remove
+    )`;
+
+/** An edge is satisfied by DONE, and by DROPPED if it accepts that. */
+const SATISFIED = (status: string) =>
+  `CASE WHEN ${status} = 3 OR (${status} = 4 AND edge.accept_dropped) THEN 1 ELSE 0 END`;
+
+/** The counts of the tasks at the other ends, the events that tell of them, and how they stand in the queue. */
+export const NEIGHBOURS: Fragment = (sql) => sql`, effect AS MATERIALIZED (
+      SELECT edge.project, edge.other, max(go.t) AS t,
+        sum(CASE WHEN edge.side = 'dependent' THEN ${sql.unsafe(SATISFIED('go.was_status'))}
+          - CASE WHEN go.remove THEN 1 ELSE ${sql.unsafe(SATISFIED('coalesce(go.status, go.was_status)'))} END
+          ELSE 0 END)::integer AS unmet,
+        sum(CASE WHEN go.remove AND edge.side = 'dependent' THEN 1 ELSE 0 END)::integer AS lost_blockers,
+        sum(CASE WHEN edge.side = 'blocker' THEN 1 ELSE 0 END)::integer AS lost_dependents
+      FROM edge JOIN go ON go.i = edge.i GROUP BY edge.project, edge.other
+    ), neighbour AS (
+      UPDATE task_state s SET unmet = s.unmet + e.unmet, blockers = s.blockers - e.lost_blockers,
+        dependents = s.dependents - e.lost_dependents, deps_version = s.deps_version + 1
+      FROM effect e WHERE s.project = e.project AND s.task_id = e.other
+        AND (e.unmet <> 0 OR e.lost_blockers <> 0 OR e.lost_dependents <> 0)
+      RETURNING s.project, s.task_id, s.status, s.unmet, s.fencing_token, e.t, e.lost_blockers,
+        s.status = 1 AND s.unmet = 0 AND e.unmet < 0 AS readied
+    ), neighbour_queued AS (
+      UPDATE queue q SET standing = CASE WHEN n.unmet > 0 THEN 2 ELSE 1 END
+      FROM neighbour n WHERE n.status = 1 AND q.project = n.project AND q.task_id = n.task_id
+    ), neighbour_told AS (
+      INSERT INTO event (project, kind, at, task_id, actor, actor_kind, execution_id, fencing_token, payload)
+      SELECT edge.project, 12, go.t, edge.other, go.actor, go.actor_kind, go.actor_execution, n.fencing_token,
+        jsonb_build_object('blockedBy', go.task_id, 'acceptDropped', edge.accept_dropped)
+      FROM edge JOIN go ON go.i = edge.i AND go.remove
+      JOIN neighbour n ON n.project = edge.project AND n.task_id = edge.other
+      WHERE edge.side = 'dependent'
+    ), neighbour_ready AS (
+      INSERT INTO event (project, kind, at, task_id, fencing_token, payload)
+      SELECT project, 3, t, task_id, fencing_token,
+        jsonb_build_object('cause', CASE WHEN lost_blockers > 0 THEN 'DEPENDENCY_REMOVED' ELSE 'DEPENDENCY_MET' END)
+      FROM neighbour WHERE readied ORDER BY task_id
+    )`;
+
+/** How the changed tasks stand in the queue: gone when finished, back when reopened. */
+export const QUEUED: Fragment = (sql) => sql`, queued AS (
+      UPDATE queue q SET
+        standing = CASE s.s_status WHEN 5 THEN 4 WHEN 2 THEN 3 ELSE CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END END,
+        priority = s.s_priority,
+        labels = CASE WHEN go.content ? 'labels'
+          THEN ARRAY(SELECT jsonb_array_elements_text(go.content->'labels')) ELSE q.labels END,
+        assignee = CASE WHEN go.content ? 'assignee' THEN nullif(go.content->>'assignee', '') ELSE q.assignee END
+      FROM go JOIN state s ON s.i = go.i
+      WHERE q.project = go.project AND q.task_id = go.task_id AND s.s_status NOT IN (3, 4)
+        AND (go.status IS NOT NULL OR go.content IS NOT NULL OR go.unmet IS NOT NULL)
+    ), dequeued AS (
+      DELETE FROM queue q USING go
+      WHERE q.project = go.project AND q.task_id = go.task_id AND (go.status IN (3, 4) OR go.remove)
+    ), requeued AS (
+      INSERT INTO queue (project, task_id, standing, priority, plan_id, plan_order, seq, labels, assignee)
+      SELECT go.project, go.task_id, CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END, s.s_priority,
+        t.plan_id, t.plan_order, t.seq, t.labels, t.assignee
+      FROM go JOIN state s ON s.i = go.i JOIN task t ON t.project = go.project AND t.id = go.task_id
+      WHERE go.was_status IN (3, 4) AND s.s_status NOT IN (3, 4)
+    )`;
