@@ -21,17 +21,20 @@ export interface WaitingRoom extends Background {
     request: NextRequest,
     waitMs: number,
     signal: AbortSignal,
-  ): Promise<NextResult>;
+  ): Promise<Served>;
   /** A task of this project may have become ready. */
   wake(project: string): void;
   /** A task of any project may have become ready. */
   wakeAll(): void;
 }
 
+/** What a call is answered with; a failure is thrown. */
+type Served = Exclude<NextResult, { kind: 'FAILED' }>;
+
 interface Visitor {
   readonly request: NextRequest;
   readonly patient: boolean;
-  readonly leave: (result: NextResult) => void;
+  readonly leave: (result: Served) => void;
   readonly fail: (error: unknown) => void;
 }
 
@@ -88,31 +91,31 @@ export function createWaitingRoom(store: Store, onFault: FaultListener, pollMs =
   const serveRound = async (line: Line) => {
     const served = line.visitors.slice(0, SERVED_AT_ONCE);
     if (served.length === 0) return;
-    try {
-      const results = await grantNext(
-        store,
-        line.project,
-        line.filter,
-        served.map(({ request }) => request),
-      );
-      let empty = false;
-      for (const [i, visitor] of served.entries()) {
-        const result = results[i] as NextResult;
-        if (result.kind === 'NOTHING_READY') empty = true;
-        if (result.kind !== 'NOTHING_READY' || !visitor.patient) visitor.leave(result);
+    const results = await grantNext(
+      store,
+      line.project,
+      line.filter,
+      served.map(({ request }) => request),
+    );
+    let empty = false;
+    let failed = false;
+    for (const [i, visitor] of served.entries()) {
+      const result = results[i] as NextResult;
+      if (result.kind === 'FAILED') {
+        // Those who wait keep their place; the next hint or poll tries again.
+        failed = true;
+        onFault('serving the next task', result.error);
+        if (!visitor.patient) visitor.fail(result.error);
+      } else if (result.kind !== 'NOTHING_READY' || !visitor.patient) visitor.leave(result);
+      if (result.kind === 'NOTHING_READY') empty = true;
+    }
+    // For those behind there is nothing either; if all were served, there may be.
+    if (empty) {
+      for (const { patient, leave } of line.visitors.slice(SERVED_AT_ONCE)) {
+        if (!patient) leave({ kind: 'NOTHING_READY' });
       }
-      // For those behind there is nothing either; if all were served, there may be.
-      if (empty) {
-        for (const { patient, leave } of line.visitors.slice(SERVED_AT_ONCE)) {
-          if (!patient) leave({ kind: 'NOTHING_READY' });
-        }
-      } else if (line.visitors.length > 0) {
-        line.again = true;
-      }
-    } catch (error) {
-      // Those who wait keep their place; the next hint or poll tries again.
-      for (const visitor of served) if (!visitor.patient) visitor.fail(error);
-      onFault('serving the next task', error);
+    } else if (!failed && line.visitors.length > 0) {
+      line.again = true;
     }
   };
 
@@ -132,7 +135,7 @@ export function createWaitingRoom(store: Store, onFault: FaultListener, pollMs =
 
   return {
     next: (project, filter, request, waitMs, signal) =>
-      new Promise<NextResult>((resolve, reject) => {
+      new Promise<Served>((resolve, reject) => {
         const line = lineFor(project, filter);
         const gone = () => {
           clearTimeout(timer);
