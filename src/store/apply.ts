@@ -3,6 +3,7 @@ import type { Change } from '../domain/change.js';
 import type { Micros } from '../domain/instant.js';
 import type { TaskState } from '../domain/task-state.js';
 import { changesJson, eventsJson, type NumberedChange, requestsJson } from './apply-json.js';
+import { EDGES, NEIGHBOURS, QUEUED } from './apply-neighbours.js';
 import type { Sql } from './database.js';
 import type { RequestKey } from './requests.js';
 
