@@ -1,5 +1,6 @@
 import type { Micros } from '../domain/instant.js';
 import type { Holder } from '../domain/principal.js';
+import type { Settings } from '../domain/settings.js';
 import { textArray } from './arrays.js';
 import type { Sql } from './database.js';
 import type { Store } from './store.js';
@@ -32,6 +33,10 @@ const BEST_FIRST = 'ORDER BY q.priority DESC, q.plan_order, q.seq';
 const LAPSED = `lease l
   JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
   JOIN queue q ON q.project = l.project AND q.task_id = l.task_id`;
+
+/** Whether one more expiry of `s` in the project `p` quarantines the task, as domain/lease-end.ts decides it. */
+const oneTooMany = (sql: Sql, { maxExpiries }: Settings) => sql`
+  (coalesce(p.max_expiries, ${maxExpiries}) > 0 AND s.expiries_in_a_row + 1 >= coalesce(p.max_expiries, ${maxExpiries}))`;
 
 /** What AcquireNextTask may try, and what it has to settle before. */
 export interface Candidates {
@@ -84,8 +89,7 @@ export async function listReady(
       (SELECT q.task_id FROM clock, project p, ${sql.unsafe(LAPSED)}
         WHERE p.id = ${project} AND l.project = ${project} AND l."end" IS NULL
           AND l.sweep_at <= clock.now AND s.expires_at <= clock.now AND s.unmet = 0
-          AND (coalesce(p.max_expiries, ${defaults.maxExpiries}) = 0
-            OR s.expiries_in_a_row + 1 < coalesce(p.max_expiries, ${defaults.maxExpiries}))
+          AND NOT ${oneTooMany(sql, defaults)}
           ${matches(sql, filter)} ${beyond}
         ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
     )
@@ -110,19 +114,25 @@ export interface NotReady {
 
 const WHY = { 2: 'BLOCKED', 3: 'LEASED', 4: 'QUARANTINED' } as const;
 
-/** The oldest unfinished tasks that cannot be leased now, and why. */
+/**
+ * The oldest unfinished tasks that cannot be leased now, and why. Together with {@link listReady} they are all: a
+ * lapsed lease whose task is not ready is told as what the task will be once that is recorded.
+ */
 export async function listNotReady(
-  { database: { sql } }: Store,
+  { database: { sql }, defaults }: Store,
   project: string,
   filter: QueueFilter,
   limit: number,
 ): Promise<NotReady[]> {
   const rows = await sql<Row[]>`
-    SELECT clock.now, q.task_id, t.title, q.standing, s.principal, s.execution_id, s.expires_at
-    FROM (SELECT holdfast_now() AS now) clock, queue q
+    SELECT clock.now, q.task_id, t.title, s.principal, s.execution_id, s.expires_at,
+      CASE WHEN q.standing <> 3 OR s.expires_at > clock.now THEN q.standing
+        WHEN ${oneTooMany(sql, defaults)} THEN 4 ELSE 2 END AS standing
+    FROM (SELECT holdfast_now() AS now) clock, project p, queue q
     JOIN task t ON t.project = q.project AND t.id = q.task_id
     JOIN task_state s ON s.project = q.project AND s.task_id = q.task_id
-    WHERE q.project = ${project} AND q.standing <> 1 AND (q.standing <> 3 OR s.expires_at > clock.now)
+    WHERE p.id = ${project} AND q.project = ${project} AND q.standing <> 1
+      AND (q.standing <> 3 OR s.expires_at > clock.now OR s.unmet > 0 OR ${oneTooMany(sql, defaults)})
       ${matches(sql, filter)}
     ORDER BY q.standing, q.seq LIMIT ${limit}`;
   return rows.map((row) => ({
