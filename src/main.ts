@@ -16,6 +16,10 @@ const subcommands: Record<string, { group: string; load: Load }> = {
   renew: { group: 'Leases:', load: async () => (await import('./cli/renew.js')).renewCommand() },
   release: { group: 'Leases:', load: async () => (await import('./cli/release.js')).releaseCommand() },
   run: { group: 'Leases:', load: async () => (await import('./cli/run.js')).runCommand(afterDashes()) },
+  worker: {
+    group: 'Leases:',
+    load: async () => (await import('./cli/worker.js')).workerCommand(afterDashes()),
+  },
   'force-release': {
     group: 'Leases:',
     load: async () => (await import('./cli/force-release.js')).forceReleaseCommand(),
@@ -78,7 +82,8 @@ async function main(): Promise<void> {
     program.outputHelp();
     return;
   }
-  const ownWords = afterDashes().length > 0 && commandLine[0] === 'run' ? beforeDashes() : commandLine;
+  const runsAnother = commandLine[0] === 'run' || commandLine[0] === 'worker';
+  const ownWords = afterDashes().length > 0 && runsAnother ? beforeDashes() : commandLine;
   await program.parseAsync(ownWords, { from: 'user' });
 }
 

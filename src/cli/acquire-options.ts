@@ -32,13 +32,18 @@ export async function wanted(
   options: WantedOptions,
 ): Promise<Wanted> {
   const { plan, label, assignee } = options;
-  if (reference === undefined) {
-    const next = { planId: await planId(session, plan), labels: label ?? [], assignee: assignee ?? '' };
-    return { next };
-  }
+  if (reference === undefined) return { next: await queueFilter(session, options) };
   if (plan || label || assignee)
     throw new UsageError('--plan, --label and --assignee choose a task; name none then');
   return { taskId: await taskId(session, reference) };
+}
+
+/** Which ready tasks are wanted, as the client takes it. */
+export async function queueFilter(
+  session: Session,
+  { plan, label, assignee }: Pick<WantedOptions, 'plan' | 'label' | 'assignee'>,
+): Promise<{ planId: string; labels: string[]; assignee: string }> {
+  return { planId: await planId(session, plan), labels: label ?? [], assignee: assignee ?? '' };
 }
 
 /** How to ask for it. */

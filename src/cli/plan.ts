@@ -3,6 +3,7 @@ import { commandGroup } from './command.js';
 import { planAdd } from './plan/add.js';
 import { planList } from './plan/list.js';
 import { planShow } from './plan/show.js';
+import { planUpdate } from './plan/update.js';
 
 export function planCommand(): Command {
   return commandGroup(
@@ -11,5 +12,6 @@ export function planCommand(): Command {
     planList(),
     planShow(),
     planAdd(),
+    planUpdate(),
   );
 }

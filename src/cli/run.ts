@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Code, ConnectError } from '@connectrpc/connect';
 import { type HeldLease, withLease } from '@holdfast/client';
 import type { Command } from 'commander';
 import { acquireOptions, addWantedOptions, type WantedOptions, wanted } from './acquire-options.js';
 import { startGroup } from './child-process.js';
 import { connected, remoteCommand } from './command.js';
 import { ExitCode, UsageError } from './exit.js';
+import { completeHeld, ENVIRONMENT_HELP, heldEnvironment, lost } from './held-command.js';
 import { copyOutput } from './output-tail.js';
 import type { Session } from './session.js';
 import { onSignals } from './signals.js';
@@ -34,8 +33,7 @@ export function runCommand(commandLine: readonly string[] = []): Command {
     `
 The lease is kept renewed while the command runs, and always released. When it is lost, the command and all
 its children are stopped (SIGTERM, after 5 s SIGKILL) and the exit code is 1; else it is the command's own.
-The command finds HOLDFAST_TASK_ID, HOLDFAST_TASK_TITLE, HOLDFAST_LEASE_ID, HOLDFAST_FENCING_TOKEN and
-HOLDFAST_EXECUTION_ID in its environment, so \`holdfast task note\` and the like work inside it.`,
+${ENVIRONMENT_HELP}`,
   );
   return addWantedOptions(command).action(
     connected<Options, [string | undefined]>(async (session, options, reference) => {
@@ -74,8 +72,12 @@ async function runHolding(
   program: string,
   args: string[],
 ): Promise<number> {
-  const env = { ...process.env, ...childEnvironment(session, held) };
-  const group = startGroup(program, args, env, complete ? ['inherit', 'pipe', 'pipe'] : 'inherit');
+  const group = startGroup(
+    program,
+    args,
+    heldEnvironment(session, held),
+    complete ? ['inherit', 'pipe', 'pipe'] : 'inherit',
+  );
   const tail = complete ? copyOutput(group.child, RESULT_BYTES) : undefined;
   const stopListening = onSignals((signal) => group.signal(signal));
   const status = await Promise.race([group.exited, lost(held.signal)]).finally(stopListening);
@@ -84,53 +86,9 @@ async function runHolding(
     throw held.signal.reason;
   }
   if (status !== ExitCode.DONE) held.releaseNote = `\`${program}\` ended with exit code ${status}`;
-  else if (tail) await completeTask(session, held, await tail);
-  return status;
-}
-
-function childEnvironment({ project, given }: Session, { task, lease, proof }: HeldLease): NodeJS.ProcessEnv {
-  return {
-    HOLDFAST_TASK_ID: task.id,
-    HOLDFAST_TASK_TITLE: task.title,
-    HOLDFAST_LEASE_ID: proof.leaseId,
-    HOLDFAST_FENCING_TOKEN: String(proof.fencingToken),
-    HOLDFAST_EXECUTION_ID: lease.holder?.executionId,
-    ...(project ? { HOLDFAST_PROJECT: project } : {}),
-    ...(given.url ? { HOLDFAST_URL: given.url } : {}),
-    ...(given.token ? { HOLDFAST_TOKEN: given.token } : {}),
-  };
-}
-
-function lost(signal: AbortSignal): Promise<'lost'> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve('lost');
-    signal.addEventListener('abort', () => resolve('lost'), { once: true });
-  });
-}
-
-// Under one request id, so that an answer that got lost can be asked for again while the lease lives.
-async function completeTask(
-  { holdfast, out, project }: Session,
-  held: HeldLease,
-  result: string,
-): Promise<void> {
-  const request = {
-    project,
-    taskId: held.task.id,
-    executionId: held.lease.holder?.executionId ?? '',
-    proof: held.proof,
-    result,
-    requestId: crypto.randomUUID(),
-  };
-  for (;;) {
-    held.throwIfUnsafe();
-    try {
-      await holdfast.tasks.completeTask(request, { signal: held.signal });
-      out.note(`Completed ${held.task.id}.`);
-      return;
-    } catch (error) {
-      if (!(error instanceof ConnectError && error.code === Code.Unavailable)) throw error;
-      await sleep(500);
-    }
+  else if (tail) {
+    await completeHeld(session, held, (await tail).both);
+    session.out.note(`Completed ${held.task.id}.`);
   }
+  return status;
 }

@@ -24,7 +24,7 @@ export interface ListedTask {
 }
 
 /** A task that is there already. */
-export interface PresentTask {
+interface PresentTask {
   readonly id: string;
   readonly state: TaskState;
   readonly blockedBy: ReadonlySet<string>;

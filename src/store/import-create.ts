@@ -24,7 +24,7 @@ export interface BroughtTask {
 }
 
 /** `taskId` waits for `blockerId`; at least one of them is new. The edges of parents accept DROPPED, and only they. */
-export interface BroughtEdge {
+interface BroughtEdge {
   readonly taskId: string;
   readonly blockerId: string;
   readonly acceptDropped: boolean;

@@ -3,7 +3,7 @@ import { type FileTask, isFinished } from './task-file.js';
 
 type ByKey = ReadonlyMap<string, FileTask>;
 
-export const byKey = (tasks: readonly FileTask[]): ByKey =>
+const byKey = (tasks: readonly FileTask[]): ByKey =>
   new Map(tasks.map((task) => [task.externalKey, task]));
 
 /** For each task, those that it waits for: what it names, and its sub-tasks. */
