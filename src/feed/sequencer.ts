@@ -2,6 +2,12 @@ import { numberEvents } from '../store/history.js';
 import type { Store } from '../store/store.js';
 import type { Background, FaultListener } from './background.js';
 
+/**
+ * The least time between two calls that nobody waits for, in milliseconds. Each call is a commit of its own: one for
+ * every acquire and release took as much of the database as they did. An idle server numbers at once.
+ */
+const LEAST_PAUSE_MS = 20;
+
 /** What one call numbers at most, so that no call holds the lock for long. */
 const BATCH = 1_000;
 
@@ -21,8 +27,11 @@ export function createSequencer(store: Store, onFault: FaultListener, pollMs = 1
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let stopped = false;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let later: NodeJS.Timeout | undefined;
 
   const numberAll = async () => {
+    startedAt = performance.now();
     while ((await numberEvents(store, BATCH)) === BATCH);
   };
 
@@ -43,8 +52,15 @@ export function createSequencer(store: Store, onFault: FaultListener, pollMs = 1
     return next;
   };
 
+  const catchUpInBackground = () => {
+    later = undefined;
+    catchUp().catch((error) => onFault('sequencer', error));
+  };
   const request = () => {
-    if (!stopped) catchUp().catch((error) => onFault('sequencer', error));
+    if (stopped || later) return;
+    const pause = startedAt + LEAST_PAUSE_MS - performance.now();
+    if (pause <= 0) catchUpInBackground();
+    else later = setTimeout(catchUpInBackground, pause);
   };
   const poll = setInterval(request, pollMs);
   poll.unref();
@@ -55,6 +71,7 @@ export function createSequencer(store: Store, onFault: FaultListener, pollMs = 1
     async stop() {
       stopped = true;
       clearInterval(poll);
+      clearTimeout(later);
       await Promise.allSettled([running, next]);
     },
   };
