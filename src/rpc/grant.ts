@@ -131,7 +131,7 @@ function reasonMessage(answer: Exclude<AcquireAnswer, { kind: 'GRANTED' }>): Ref
 }
 
 /** The answer to a repeated request whose lease is over: how it ended, and never a second task. */
-export function endedRefusal(lease: Lease, now: Micros): RefusalMessage {
+function endedRefusal(lease: Lease, now: Micros): RefusalMessage {
   const end = leaseEndAt(lease, now);
   return {
     reason: RefusalReason.LEASE_ENDED,

@@ -70,8 +70,3 @@ function named(unmet: readonly UnmetDependency[]): string {
   const shown = unmet.slice(0, 3).map(({ title }) => JSON.stringify(title));
   return unmet.length > shown.length ? `${shown.join(', ')} and more` : shown.join(', ');
 }
-
-/** A part of the API that this version does not offer. */
-export function unimplemented(what: string): never {
-  throw new ConnectError(`${what} are not offered by this version of Holdfast yet.`, Code.Unimplemented);
-}

@@ -93,7 +93,7 @@ export async function mutate<Answer, Facts = undefined>(
  * @returns undefined when it was overtaken
  * @throws Contention when a lock was not to be had in time
  */
-export async function tryApply(store: Store, item: ChangeItem): Promise<Applied | undefined> {
+async function tryApply(store: Store, item: ChangeItem): Promise<Applied | undefined> {
   const soon = propagates(item) ? BUSY : await store.applySoon(item);
   const [result] = soon.kind === 'BUSY' ? await applyWaiting(store, [item]) : [soon];
   return result?.kind === 'APPLIED' ? told(store, item, result) : undefined;

@@ -29,10 +29,19 @@ const matches = (sql: Sql, { planId, labels, assignee }: QueueFilter) => sql`
 
 const BEST_FIRST = 'ORDER BY q.priority DESC, q.plan_order, q.seq';
 
-/** Tasks whose lease has lapsed, whether or not anybody recorded that: few, since sweeps do. */
-const LAPSED = `lease l
-  JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
-  JOIN queue q ON q.project = l.project AND q.task_id = l.task_id`;
+/**
+ * Tasks whose lease has lapsed, whether or not anybody recorded that: few, since sweeps do. How few, the planner
+ * cannot know, and it would read whole tables for them. So the leases come by their index, and for each the rest
+ * by its key: OFFSET 0 keeps these steps apart.
+ */
+const LAPSED = (sql: Sql, project: string) => sql`
+  CROSS JOIN LATERAL (
+    SELECT * FROM lease WHERE project = ${project} AND "end" IS NULL AND sweep_at <= clock.now
+    ORDER BY sweep_at OFFSET 0) l
+  CROSS JOIN LATERAL (
+    SELECT * FROM task_state
+    WHERE project = l.project AND task_id = l.task_id AND lease_id = l.id AND expires_at <= clock.now OFFSET 0) s
+  CROSS JOIN LATERAL (SELECT * FROM queue WHERE project = l.project AND task_id = l.task_id OFFSET 0) q`;
 
 /** Whether one more expiry of `s` in the project `p` quarantines the task, as domain/lease-end.ts decides it. */
 const oneTooMany = (sql: Sql, { maxExpiries }: Settings) => sql`
@@ -56,9 +65,8 @@ export async function findCandidates(
       WHERE q.project = ${project} AND q.standing = 1 ${matches(sql, filter)}
       ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
     UNION ALL
-    (SELECT q.task_id, true FROM (SELECT holdfast_now() AS now) clock, ${sql.unsafe(LAPSED)}
-      WHERE l.project = ${project} AND l."end" IS NULL AND l.sweep_at <= clock.now AND s.expires_at <= clock.now
-      ${matches(sql, filter)} LIMIT ${limit})`;
+    (SELECT q.task_id, true FROM (SELECT holdfast_now() AS now) clock ${LAPSED(sql, project)}
+      WHERE true ${matches(sql, filter)} LIMIT ${limit})`;
   return {
     ready: rows.filter(({ lapsed }) => !lapsed).map((row) => row.task_id),
     lapsed: rows.filter(({ lapsed }) => lapsed).map((row) => row.task_id),
@@ -86,10 +94,8 @@ export async function listReady(
         WHERE q.project = ${project} AND q.standing = 1 ${matches(sql, filter)} ${beyond}
         ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
       UNION ALL
-      (SELECT q.task_id FROM clock, project p, ${sql.unsafe(LAPSED)}
-        WHERE p.id = ${project} AND l.project = ${project} AND l."end" IS NULL
-          AND l.sweep_at <= clock.now AND s.expires_at <= clock.now AND s.unmet = 0
-          AND NOT ${oneTooMany(sql, defaults)}
+      (SELECT q.task_id FROM clock CROSS JOIN project p ${LAPSED(sql, project)}
+        WHERE p.id = ${project} AND s.unmet = 0 AND NOT ${oneTooMany(sql, defaults)}
           ${matches(sql, filter)} ${beyond}
         ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
     )

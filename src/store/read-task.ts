@@ -36,7 +36,7 @@ export interface TaskRead extends Snapshot {
   readonly dependents: readonly Dependent[];
 }
 
-export type Execution = 'UNKNOWN' | 'RUNNING' | 'ENDED';
+type Execution = 'UNKNOWN' | 'RUNNING' | 'ENDED';
 
 export interface ReadResult {
   readonly found: TaskRead | undefined;
