@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Change } from '../domain/change.js';
 import type { EventDraft } from '../domain/event.js';
-import type { ChangeItem } from './apply.js';
+import type { ChangeItem } from './change-item.js';
 import { eventCodes, kindCodes, leaseEndCodes, statusCodes } from './codes.js';
 import { requestRow } from './requests.js';
 

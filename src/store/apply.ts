@@ -1,23 +1,12 @@
 import type postgres from 'postgres';
-import type { Change } from '../domain/change.js';
 import type { Micros } from '../domain/instant.js';
 import type { TaskState } from '../domain/task-state.js';
 import { changesJson, eventsJson, type NumberedChange, requestsJson } from './apply-json.js';
 import { EDGES, NEIGHBOURS, QUEUED } from './apply-neighbours.js';
+import type { ChangeItem } from './change-item.js';
 import type { Sql } from './database.js';
-import type { RequestKey } from './requests.js';
 
 import { micros, type Row, SELECT_STATE, stateOf } from './task-row.js';
-
-/** What is applied as a whole or not at all. */
-export interface ChangeItem {
-  readonly project: string;
-  readonly change: Change;
-  /** Changes of other tasks that belong to it: the other ends of its edges. */
-  readonly also?: readonly Change[] | undefined;
-  /** Remembered in the same statement, so that a retry finds what was applied. */
-  readonly request?: (RequestKey & { readonly ref: string }) | undefined;
-}
 
 /** A change that was applied: the row after it, and the clock it was applied at. */
 export interface Applied {

@@ -84,20 +84,27 @@ export async function listReady(
   after: QueueCursor | undefined,
   limit: number,
 ): Promise<TaskWithState[]> {
+  // Two ranges of the index, since one condition over both would read all tasks of the cursor's priority again.
   const beyond = after
-    ? sql`AND q.priority <= ${after.priority}
-        AND (q.priority < ${after.priority} OR (q.plan_order, q.seq) > (${after.planOrder}, ${after.seq}))`
-    : sql``;
-  const rows = await sql<Row[]>`
-    WITH clock AS MATERIALIZED (SELECT holdfast_now() AS now), picked AS (
+    ? [
+        sql`AND q.priority = ${after.priority} AND (q.plan_order, q.seq) > (${after.planOrder}, ${after.seq})`,
+        sql`AND q.priority < ${after.priority}`,
+      ]
+    : [sql``];
+  const ranges = beyond.map(
+    (range) => sql`
       (SELECT q.task_id FROM queue q
-        WHERE q.project = ${project} AND q.standing = 1 ${matches(sql, filter)} ${beyond}
+        WHERE q.project = ${project} AND q.standing = 1 ${matches(sql, filter)} ${range}
         ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
       UNION ALL
       (SELECT q.task_id FROM clock CROSS JOIN project p ${LAPSED(sql, project)}
         WHERE p.id = ${project} AND s.unmet = 0 AND NOT ${oneTooMany(sql, defaults)}
-          ${matches(sql, filter)} ${beyond}
-        ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
+          ${matches(sql, filter)} ${range}
+        ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})`,
+  );
+  const rows = await sql<Row[]>`
+    WITH clock AS MATERIALIZED (SELECT holdfast_now() AS now), picked AS (
+      ${ranges.reduce((all, range) => sql`${all} UNION ALL ${range}`)}
     )
     SELECT clock.now, ${sql.unsafe(SELECT_TASK)}, ${sql.unsafe(SELECT_STATE)}
     FROM clock, picked

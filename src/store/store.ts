@@ -1,7 +1,8 @@
 import pLimit from 'p-limit';
 import type { Settings } from '../domain/settings.js';
-import { type ApplyResult, apply, type ChangeItem } from './apply.js';
+import { type ApplyResult, apply } from './apply.js';
 import { createBatcher } from './batcher.js';
+import type { ChangeItem } from './change-item.js';
 import type { Database } from './database.js';
 import { faultOf } from './database-error.js';
 import { type RefusalItem, recordEvents } from './events.js';

@@ -35,7 +35,11 @@ beforeAll(async () => {
   service = await startTestService({ withFeed: false });
   clock = await stopClock(service.databaseUrl);
   const database = openDatabase({ url: service.databaseUrl, poolSize: 2 });
-  const store = createStore(database, DEFAULT_SETTINGS, { eventsWritten() {}, tasksReady() {}, deadlineSet() {} });
+  const store = createStore(database, DEFAULT_SETTINGS, {
+    eventsWritten() {},
+    tasksReady() {},
+    deadlineSet() {},
+  });
   sweepOnce = async () => {
     await sweep(store, 1_000);
   };

@@ -80,7 +80,7 @@ export async function brokenQueueRules(sql: Sql): Promise<string[]> {
   const [row] = await sql`SELECT to_regclass('watched') IS NOT NULL AS watching`;
   const lines: string[] = [];
   for (const [rule, select] of Object.entries({ ...RULES, ...(row?.watching && WATCHED) })) {
-    const rows = await sql.unsafe(select);
+    const rows = await sql.unsafe(String(select));
     if (rows.length > 0) lines.push(`${rule}: ${rows.length} do not, such as ${JSON.stringify(rows[0])}`);
   }
   return lines;

@@ -5,12 +5,12 @@ import { decideAcquire } from '../../src/domain/acquire.js';
 import type { Actor } from '../../src/domain/event.js';
 import { MINUTE } from '../../src/domain/instant.js';
 import type { Caller } from '../../src/domain/principal.js';
+import { createTask } from '../../src/store/create-task.js';
 import { openDatabase } from '../../src/store/database.js';
 import { mutate, type Outcome } from '../../src/store/mutate.js';
 import type { TaskRead } from '../../src/store/read-task.js';
 import type { RequestKey } from '../../src/store/requests.js';
 import { createStore, type Store } from '../../src/store/store.js';
-import { createTask } from '../../src/store/create-task.js';
 import { connect, createTestDatabase } from '../support/postgres.js';
 import { DEFAULT_SETTINGS } from '../support/service.js';
 
