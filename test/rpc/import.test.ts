@@ -107,6 +107,10 @@ describe('a new list', () => {
       ['early', 3],
       ['done', 4],
     ]);
+    // The order of age is that of the list, too.
+    const { tasks } = await board.viewer.tasks.listTasks({ pageSize: 1000 });
+    const own = tasks.filter(({ externalKey }) => externalKey.startsWith(at)).map(({ title }) => title);
+    expect(own).toEqual(['epic', 'late', 'early', 'done', 'dropped']);
     const [epic, late, early, done, dropped] = await Promise.all(
       ['epic', 'late', 'early', 'done', 'dropped'].map(taskOf),
     );

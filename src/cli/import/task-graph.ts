@@ -3,8 +3,7 @@ import { type FileTask, isFinished } from './task-file.js';
 
 type ByKey = ReadonlyMap<string, FileTask>;
 
-const byKey = (tasks: readonly FileTask[]): ByKey =>
-  new Map(tasks.map((task) => [task.externalKey, task]));
+const byKey = (tasks: readonly FileTask[]): ByKey => new Map(tasks.map((task) => [task.externalKey, task]));
 
 /** For each task, those that it waits for: what it names, and its sub-tasks. */
 function waitsOf(tasks: readonly FileTask[]): Map<string, string[]> {
