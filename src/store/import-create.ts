@@ -101,11 +101,6 @@ export async function createTasks(
       FROM (SELECT plan_id, count(*)::integer AS n FROM fresh GROUP BY plan_id) c, kept
       WHERE p.project = ${project} AND p.id = c.plan_id
       RETURNING p.id, p.last_order - c.n AS last_before
-    ), go AS MATERIALIZED (
-      SELECT f.*, kept.t, fenced.fencing_token, coalesce(
-        step.last_before + row_number() OVER (PARTITION BY f.plan_id ORDER BY f.ord), 0)::integer AS plan_order
-      FROM kept CROSS JOIN fresh f JOIN fenced ON fenced.external_key = f.external_key
-      LEFT JOIN step ON step.id = f.plan_id
     ), gained AS MATERIALIZED (
       SELECT task_id, sum(blockers)::integer AS blockers, sum(unmet)::integer AS unmet,
         sum(dependents)::integer AS dependents
@@ -116,23 +111,29 @@ export async function createTasks(
           ON b.id = e.blocker_id
         UNION ALL SELECT blocker_id, 0, 1, 0 FROM edge
       ) ends GROUP BY task_id
+    ), go AS MATERIALIZED (
+      SELECT f.*, ARRAY(SELECT jsonb_array_elements_text(f.labels)) AS label_array, kept.t, fenced.fencing_token,
+        coalesce(g.unmet, 0) AS unmet, coalesce(g.blockers, 0) AS blockers, coalesce(g.dependents, 0) AS dependents,
+        coalesce(
+          step.last_before + row_number() OVER (PARTITION BY f.plan_id ORDER BY f.ord), 0)::integer AS plan_order
+      FROM kept CROSS JOIN fresh f JOIN fenced ON fenced.external_key = f.external_key
+      LEFT JOIN step ON step.id = f.plan_id LEFT JOIN gained g ON g.task_id = f.id
     ), t AS (
       INSERT INTO task (project, id, title, body, labels, plan_id, plan_order, parent_id, external_key, assignee,
         result, created_at, created_by, updated_at, closed_at, closed_by)
-      SELECT ${project}, id, title, body, ARRAY(SELECT jsonb_array_elements_text(labels)), plan_id, plan_order,
+      SELECT ${project}, id, title, body, label_array, plan_id, plan_order,
         parent_id, external_key, assignee, CASE WHEN status = 3 THEN result END, t, ${actor.principal}, t,
         CASE WHEN status <> 1 THEN t END, CASE WHEN status <> 1 THEN ${actor.principal} END
-      FROM go ORDER BY ord RETURNING id, seq, labels
+      FROM go ORDER BY ord RETURNING id, seq
     ), s AS (
       INSERT INTO task_state (project, task_id, status, priority, fencing_token, unmet, blockers, dependents)
-      SELECT ${project}, go.id, go.status, go.priority, go.fencing_token,
-        coalesce(g.unmet, 0), coalesce(g.blockers, 0), coalesce(g.dependents, 0)
-      FROM go LEFT JOIN gained g ON g.task_id = go.id RETURNING task_id, unmet, fencing_token
+      SELECT ${project}, id, status, priority, fencing_token, unmet, blockers, dependents FROM go
     ), queued AS (
+      -- Never a join of more than two such sets: the planner knows nothing of their sizes, and may nest the loops.
       INSERT INTO queue (project, task_id, standing, priority, plan_id, plan_order, seq, labels, assignee)
-      SELECT ${project}, go.id, CASE WHEN s.unmet > 0 THEN 2 ELSE 1 END, go.priority, go.plan_id, go.plan_order,
-        t.seq, t.labels, go.assignee
-      FROM go JOIN t ON t.id = go.id JOIN s ON s.task_id = go.id WHERE go.status = 1
+      SELECT ${project}, go.id, CASE WHEN go.unmet > 0 THEN 2 ELSE 1 END, go.priority, go.plan_id, go.plan_order,
+        t.seq, go.label_array, go.assignee
+      FROM go JOIN t ON t.id = go.id WHERE go.status = 1
     ), edged AS (
       INSERT INTO dependency (project, task_id, blocker_id, accept_dropped)
       SELECT ${project}, task_id, blocker_id, accept_dropped FROM edge, kept
@@ -148,12 +149,12 @@ export async function createTasks(
     ), told AS (
       INSERT INTO event (project, kind, at, task_id, actor, actor_kind, execution_id, fencing_token, payload, once_key)
       SELECT ${project}, e.kind, kept.t, e.task_id, e.actor, e.actor_kind, e.execution_id,
-        coalesce(s.fencing_token, c.fencing_token), e.payload, e.once || ':' || kept.t / 60000000
+        coalesce(go.fencing_token, c.fencing_token), e.payload, e.once || ':' || kept.t / 60000000
       FROM kept CROSS JOIN jsonb_to_recordset(${eventsJson(tasks, edges, parents, actor)}::text::jsonb) AS e(
         task_id text, ord integer, kind smallint, actor text, actor_kind smallint, execution_id text,
         payload jsonb, once text)
-      LEFT JOIN s ON s.task_id = e.task_id LEFT JOIN counted c ON c.task_id = e.task_id
-      WHERE e.kind <> 3 OR s.unmet = 0
+      LEFT JOIN go ON go.id = e.task_id LEFT JOIN counted c ON c.task_id = e.task_id
+      WHERE e.kind <> 3 OR go.unmet = 0
       ORDER BY e.ord
       ON CONFLICT (project, once_key) WHERE once_key IS NOT NULL DO UPDATE SET repeats = event.repeats + 1
     )
