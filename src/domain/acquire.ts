@@ -1,8 +1,8 @@
 import { whileLive } from './change.js';
 import type { Decision, Snapshot } from './decision.js';
-import type { UnmetDependency } from './dependencies.js';
 import type { EventDraft } from './event.js';
 import type { Micros } from './instant.js';
+import type { UnmetDependency } from './neighbours.js';
 import { type Caller, type Holder, isHolder } from './principal.js';
 import { type CurrentLease, isClosed, type TaskState, type TaskStatus } from './task-state.js';
 import { ageLimit, applicableTtl } from './ttl.js';

@@ -2,32 +2,14 @@ import { type Change, type Edge, whileLive } from './change.js';
 import type { Decision, Snapshot } from './decision.js';
 import type { EventDraft } from './event.js';
 import { readyAgain } from './lease-end.js';
-import type { Caller, Holder } from './principal.js';
+import { satisfies } from './neighbours.js';
+import type { Caller } from './principal.js';
 import type { Problem } from './problem.js';
-import type { TaskState, TaskStatus } from './task-state.js';
+import type { TaskState } from './task-state.js';
 import { actorOf, type GuardedRequest, guarded } from './write.js';
 
 /** The most tasks that one task may wait for. */
 export const MAX_BLOCKERS = 1000;
-
-/** An unfinished task that another one waits for. */
-export interface UnmetDependency {
-  readonly taskId: string;
-  readonly title: string;
-  readonly status: TaskStatus;
-  readonly holder: Holder | undefined;
-}
-
-/** A task that waits for another one. */
-export interface Dependent {
-  readonly taskId: string;
-  readonly acceptDropped: boolean;
-}
-
-/** DONE satisfies; DROPPED only an edge that accepts it; QUARANTINED never. */
-export function satisfies(blocker: TaskStatus, acceptDropped: boolean): boolean {
-  return blocker === 'DONE' || (blocker === 'DROPPED' && acceptDropped);
-}
 
 /** What is known of the other end of an edge that comes or goes. */
 export interface EdgeFacts {

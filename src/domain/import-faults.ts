@@ -1,7 +1,8 @@
-import { MAX_BLOCKERS, satisfies } from './dependencies.js';
+import { MAX_BLOCKERS } from './dependencies.js';
 import { grouped } from './grouped.js';
 import { findCycle } from './import-cycles.js';
 import { addedEdges, isFinished, type ListedTask, type Surroundings } from './import-list.js';
+import { satisfies } from './neighbours.js';
 import type { TaskStatus } from './task-state.js';
 
 type Edges = ReadonlyMap<string, readonly string[]>;

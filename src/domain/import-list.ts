@@ -1,4 +1,4 @@
-import type { UnmetDependency } from './dependencies.js';
+import type { UnmetDependency } from './neighbours.js';
 import type { TaskState, TaskStatus } from './task-state.js';
 
 /** One task of an external list. Tasks are named by their external keys. */

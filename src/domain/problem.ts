@@ -1,6 +1,6 @@
-import type { UnmetDependency } from './dependencies.js';
 import type { WriteCode } from './event.js';
 import type { Micros } from './instant.js';
+import type { UnmetDependency } from './neighbours.js';
 import type { Holder } from './principal.js';
 
 /** The guard's complaint about a write or renewal, with what the caller needs to act on it. */

@@ -1,10 +1,10 @@
 import { type Change, whileLive } from './change.js';
 import type { Decision, Snapshot } from './decision.js';
-import { type Dependent, satisfies, type UnmetDependency } from './dependencies.js';
 import type { EventDraft } from './event.js';
 import type { Proof } from './guard.js';
 import type { Micros } from './instant.js';
 import { endedEvent, readyAgain } from './lease-end.js';
+import { type Dependent, satisfies, type UnmetDependency } from './neighbours.js';
 import { type Caller, isHolder } from './principal.js';
 import type { Problem } from './problem.js';
 import { liveLease, type TaskState, type TaskStatus } from './task-state.js';

@@ -6,7 +6,7 @@ import {
   WriteRejectionSchema,
 } from '@holdfast/proto/guard';
 import { BlockedSchema } from '@holdfast/proto/task';
-import type { UnmetDependency } from '../domain/dependencies.js';
+import type { UnmetDependency } from '../domain/neighbours.js';
 import type { Problem } from '../domain/problem.js';
 import { rejectionMessage } from './encode/lease.js';
 import { unmetMessage } from './encode/task.js';

@@ -1,7 +1,7 @@
 import type postgres from 'postgres';
 import type { Snapshot } from '../domain/decision.js';
-import type { Dependent, UnmetDependency } from '../domain/dependencies.js';
 import type { NamedLease } from '../domain/lease-end.js';
+import type { Dependent, UnmetDependency } from '../domain/neighbours.js';
 import type { Settings } from '../domain/settings.js';
 import type { Task } from '../domain/task.js';
 import { enforcementCodes, leaseEndCodes, statusCodes } from './codes.js';

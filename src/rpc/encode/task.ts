@@ -5,8 +5,8 @@ import {
   TaskStatus,
   type UnmetDependencySchema,
 } from '@holdfast/proto/task';
-import type { UnmetDependency } from '../../domain/dependencies.js';
 import type { Micros } from '../../domain/instant.js';
+import type { UnmetDependency } from '../../domain/neighbours.js';
 import type { Task } from '../../domain/task.js';
 import { liveLease, statusAt, type TaskState } from '../../domain/task-state.js';
 import type { Note } from '../../store/notes.js';
