@@ -54,8 +54,10 @@ export async function findPath(
     WITH RECURSIVE reached(id, via) AS (
       SELECT id, NULL::text FROM unnest(${textArray(sql, from)}) AS start(id)
       UNION
-      SELECT d.blocker_id, d.task_id FROM reached r
-      JOIN dependency d ON d.project = ${project} AND d.task_id = r.id
+      -- Lateral, so that every step is a look-up by key: before the table is analyzed, steps would scan it whole.
+      SELECT d.blocker_id, r.id FROM reached r
+      CROSS JOIN LATERAL (
+        SELECT blocker_id FROM dependency WHERE project = ${project} AND task_id = r.id OFFSET 0) d
     )
     SELECT r.id, r.via, p.graph_version AS version
     FROM project p LEFT JOIN reached r ON EXISTS (SELECT 1 FROM reached WHERE id = ${to})
