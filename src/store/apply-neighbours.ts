@@ -37,17 +37,19 @@ export const NEIGHBOURS: Fragment = (sql) => sql`, effect AS MATERIALIZED (
       UPDATE queue q SET standing = CASE WHEN n.unmet > 0 THEN 2 ELSE 1 END
       FROM neighbour n WHERE n.status = 1 AND q.project = n.project AND q.task_id = n.task_id
     ), neighbour_told AS (
+      -- One insert, since several have no order: the removal comes before what came of it.
       INSERT INTO event (project, kind, at, task_id, actor, actor_kind, execution_id, fencing_token, payload)
-      SELECT edge.project, 12, go.t, edge.other, go.actor, go.actor_kind, go.actor_execution, n.fencing_token,
-        jsonb_build_object('blockedBy', go.task_id, 'acceptDropped', edge.accept_dropped)
-      FROM edge JOIN go ON go.i = edge.i AND go.remove
-      JOIN neighbour n ON n.project = edge.project AND n.task_id = edge.other
-      WHERE edge.side = 'dependent'
-    ), neighbour_ready AS (
-      INSERT INTO event (project, kind, at, task_id, fencing_token, payload)
-      SELECT project, 3, t, task_id, fencing_token,
-        jsonb_build_object('cause', CASE WHEN lost_blockers > 0 THEN 'DEPENDENCY_REMOVED' ELSE 'DEPENDENCY_MET' END)
-      FROM neighbour WHERE readied ORDER BY task_id
+      SELECT * FROM (
+        SELECT edge.project, 12 AS kind, go.t, edge.other, go.actor, go.actor_kind, go.actor_execution, n.fencing_token,
+          jsonb_build_object('blockedBy', go.task_id, 'acceptDropped', edge.accept_dropped)
+        FROM edge JOIN go ON go.i = edge.i AND go.remove
+        JOIN neighbour n ON n.project = edge.project AND n.task_id = edge.other
+        WHERE edge.side = 'dependent'
+        UNION ALL
+        SELECT project, 3, t, task_id, NULL, NULL, NULL, fencing_token,
+          jsonb_build_object('cause', CASE WHEN lost_blockers > 0 THEN 'DEPENDENCY_REMOVED' ELSE 'DEPENDENCY_MET' END)
+        FROM neighbour WHERE readied
+      ) told ORDER BY other, kind DESC
     )`;
 
 /** How the changed tasks stand in the queue: gone when finished, back when reopened. */
