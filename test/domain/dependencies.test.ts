@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { satisfies, wouldCycle } from '../../src/domain/dependencies.js';
+import { wouldCycle } from '../../src/domain/dependencies.js';
+import { satisfies } from '../../src/domain/neighbours.js';
 import type { TaskStatus } from '../../src/domain/task-state.js';
 
 test.each<[TaskStatus, boolean, boolean]>([
