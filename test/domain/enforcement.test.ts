@@ -145,7 +145,7 @@ describe('an admin’s override_reason', () => {
     expect(
       decideComplete(snapshot({ lease: lease(foreign), unmet: 1 }), ADMIN, request, '', OPEN),
     ).toMatchObject({
-      problem: { kind: 'FAILED_PRECONDITION' },
+      problem: { kind: 'BLOCKED', count: 1 },
     });
   });
 

@@ -126,7 +126,10 @@ describe('what a transition does', () => {
 
   test('delete: the row goes, the lease with it', () => {
     const change = changeOf(RUN.delete(snapshot({ lease: lease() }), AGENT, proven()));
-    expect(change).toMatchObject({ remove: true, lease: { op: 'end', end: 'RELEASED' } });
+    expect(change).toMatchObject({
+      remove: { by: { principal: AGENT.principal } },
+      lease: { op: 'end', end: 'RELEASED' },
+    });
     expect(change.events).toMatchObject([
       { kind: 'LEASE_RELEASED', payload: { cause: 'DELETED' } },
       { kind: 'TASK_DELETED', payload: { title: 'a task', externalKey: 'key' } },
@@ -186,7 +189,7 @@ describe('completing a blocked task', () => {
   )('is refused: $mode, $role', ({ mode, who }) => {
     const held = { lease: lease({ holder: holderOf(who) }), unmet: 2 };
     expect(RUN.complete(snapshot(held, { enforcement: mode }), who, proven())).toMatchObject({
-      problem: { kind: 'FAILED_PRECONDITION' },
+      problem: { kind: 'BLOCKED', count: 2 },
     });
     expect(RUN.drop(snapshot(held, { enforcement: mode }), who, proven())).toHaveProperty('change');
   });
