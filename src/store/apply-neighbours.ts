@@ -52,7 +52,7 @@ export const NEIGHBOURS: Fragment = (sql) => sql`, effect AS MATERIALIZED (
       ) told ORDER BY other, kind DESC
     )`;
 
-/** How the changed tasks stand in the queue: gone when finished, back when reopened. */
+/** How the changed tasks stand in the queue while they are unfinished. */
 export const QUEUED: Fragment = (sql) => sql`, queued AS (
       UPDATE queue q SET
         standing = CASE s.s_status WHEN 5 THEN 4 WHEN 2 THEN 3 ELSE CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END END,
@@ -63,10 +63,16 @@ export const QUEUED: Fragment = (sql) => sql`, queued AS (
       FROM go JOIN state s ON s.i = go.i
       WHERE q.project = go.project AND q.task_id = go.task_id AND s.s_status NOT IN (3, 4)
         AND (go.status IS NOT NULL OR go.content IS NOT NULL OR go.unmet IS NOT NULL)
-    ), dequeued AS (
+    )`;
+
+/** Finished and deleted tasks are gone from the queue. */
+export const DEQUEUED: Fragment = (sql) => sql`, dequeued AS (
       DELETE FROM queue q USING go
       WHERE q.project = go.project AND q.task_id = go.task_id AND (go.status IN (3, 4) OR go.remove)
-    ), requeued AS (
+    )`;
+
+/** Reopened ones are back. */
+export const REQUEUED: Fragment = (sql) => sql`, requeued AS (
       INSERT INTO queue (project, task_id, standing, priority, plan_id, plan_order, seq, labels, assignee)
       SELECT go.project, go.task_id, CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END, s.s_priority,
         t.plan_id, t.plan_order, t.seq, t.labels, t.assignee

