@@ -9,6 +9,10 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Most files wait for processes and deadlines rather than for the processor.
+    maxWorkers: 2,
+    // Tests with real processes and deadlines meet stalls of a shared machine; a fault fails every time.
+    retry: process.env.CI ? 2 : 0,
     ...(report && { reporters: ['default', ['json', { outputFile: report }]] }),
   },
 });
