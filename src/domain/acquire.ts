@@ -1,7 +1,7 @@
-import { whileLive } from './change.js';
 import type { Decision, Snapshot } from './decision.js';
 import type { EventDraft } from './event.js';
 import type { Micros } from './instant.js';
+import { renewing } from './lease-end.js';
 import type { UnmetDependency } from './neighbours.js';
 import { type Caller, type Holder, isHolder } from './principal.js';
 import { type CurrentLease, isClosed, type TaskState, type TaskStatus } from './task-state.js';
@@ -52,17 +52,10 @@ export function decideAcquire(
     if (!isHolder(lease.holder, caller)) {
       return refuse({ kind: 'HELD', lease, remaining: lease.expiresAt - now });
     }
-    const ttl = applicableTtl(request.ttl, lease.ttl, settings);
     return {
       answer: { kind: 'GRANTED', renewed: true },
       ref: lease.id,
-      change: {
-        taskId: state.taskId,
-        expect: { leaseVersion: state.leaseVersion },
-        ...whileLive(state),
-        lease: { op: 'renew', ttl, maxAge: settings.maxAge },
-        events: [],
-      },
+      change: renewing(snapshot, lease, request.ttl),
     };
   }
 

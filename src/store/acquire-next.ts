@@ -4,7 +4,7 @@ import type { Caller } from '../domain/principal.js';
 import { lapsedLease } from '../domain/task-state.js';
 import { type Applied, apply } from './apply.js';
 import type { ChangeItem } from './change-item.js';
-import { Contention, faultOf } from './database-error.js';
+import { Contention, isThrownBack } from './database-error.js';
 import { ensureExecution } from './executions.js';
 import { settle, told } from './mutate.js';
 import { findCandidates, type QueueFilter } from './queue.js';
@@ -138,7 +138,7 @@ async function applyWithoutWaiting(store: Store, item: ChangeItem): Promise<Appl
     const [alone] = await apply(store.database.sql, [item], 'skip');
     return alone?.kind === 'APPLIED' ? alone : undefined;
   } catch (error) {
-    if (['CONTENDED', 'DUPLICATE', 'TIMED_OUT'].includes(faultOf(error))) return undefined;
+    if (isThrownBack(error)) return undefined;
     throw error;
   }
 }

@@ -36,7 +36,6 @@ export function createBatcher<Item, Result>(
   };
 
   const drain = async () => {
-    running = true;
     while (waiting.length > 0) {
       const { batch, rest } = firstBatch(waiting);
       waiting = rest;

@@ -2,7 +2,7 @@ import type { Actor, EventDraft } from '../domain/event.js';
 import type { TaskState } from '../domain/task-state.js';
 import { eventColumns } from './apply-json.js';
 import { textArray } from './arrays.js';
-import { type RequestKey, requestJson } from './requests.js';
+import { type RequestKey, remembering } from './requests.js';
 import type { Store } from './store.js';
 import { type Row, SELECT_STATE, SELECT_TASK } from './task-row.js';
 import { type TaskWithState, withState } from './tasks.js';
@@ -130,12 +130,7 @@ export async function createTask(
       WHERE e.kind <> 3 OR s.unmet = 0
       ORDER BY e.ord
       ON CONFLICT (project, once_key) WHERE once_key IS NOT NULL DO UPDATE SET repeats = event.repeats + 1
-    ), remembered AS (
-      INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
-      SELECT ${project}, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, go.t
-      FROM go, jsonb_to_record(${requestJson(request && { ...request, ref: task.id })}::text::jsonb)
-        AS r(principal text, rpc text, request_id text, body_hash text, ref text)
-      WHERE r.request_id IS NOT NULL
+    ), remembered AS (${remembering(sql, project, request && { ...request, ref: task.id }, { made: 'go', at: 't' })}
     )
     SELECT missing.ids AS missing, kept.ok, go.t AS now, ${sql.unsafe(SELECT_TASK)}, ${sql.unsafe(SELECT_STATE)}
     FROM missing CROSS JOIN kept LEFT JOIN go ON true LEFT JOIN t ON true LEFT JOIN s ON true`;

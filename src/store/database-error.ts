@@ -38,6 +38,11 @@ export function faultOf(error: unknown): DatabaseFault {
   return UNREACHABLE.test(code) ? 'UNREACHABLE' : 'OTHER';
 }
 
+/** Whether the statement was rolled back because of others, so that nothing of it was done. */
+export function isThrownBack(error: unknown): boolean {
+  return ['CONTENDED', 'TIMED_OUT', 'DUPLICATE'].includes(faultOf(error));
+}
+
 /** The name of the constraint that refused a statement. */
 export function constraintOf(error: unknown): string | undefined {
   for (let e = error; e instanceof Error; e = e.cause) {

@@ -2,7 +2,7 @@ import type { Actor, EventDraft } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import { eventColumns } from './apply-json.js';
 import { textArray } from './arrays.js';
-import { type RequestKey, requestJson } from './requests.js';
+import { type RequestKey, remembering } from './requests.js';
 import type { Store } from './store.js';
 import { maybeText, micros, type Row, SELECT_STATE, SELECT_TASK, stateOf, taskOf } from './task-row.js';
 import type { TaskWithState } from './tasks.js';
@@ -65,12 +65,7 @@ export async function createPlan(
       SELECT ${project}, ${event.kind}, t, ${actor.principal}, ${event.actor_kind ?? null}, ${actor.executionId ?? null},
         ${JSON.stringify(event.payload)}::text::jsonb
       FROM clock
-    ), remembered AS (
-      INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
-      SELECT ${project}, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, clock.t
-      FROM clock, jsonb_to_record(${requestJson(request && { ...request, ref: plan.id })}::text::jsonb)
-        AS r(principal text, rpc text, request_id text, body_hash text, ref text)
-      WHERE r.request_id IS NOT NULL
+    ), remembered AS (${remembering(sql, project, request && { ...request, ref: plan.id }, { made: 'clock', at: 't' })}
     )
     SELECT * FROM made`;
   commits.eventsWritten();

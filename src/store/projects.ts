@@ -5,7 +5,7 @@ import type { Settings } from '../domain/settings.js';
 import { eventColumns } from './apply-json.js';
 import { enforcementCodes } from './codes.js';
 import { settingsOf } from './read-task.js';
-import { type RequestKey, requestJson } from './requests.js';
+import { type RequestKey, remembering } from './requests.js';
 import { project as projects } from './schema.js';
 import type { Store } from './store.js';
 import { maybeMicros, micros, type Row } from './task-row.js';
@@ -70,12 +70,7 @@ export async function createProject(
       SELECT id, ${event.kind}, created_at, ${actor.principal}, ${event.actor_kind ?? null}, ${actor.executionId ?? null},
         ${JSON.stringify(event.payload)}::text::jsonb
       FROM made
-    ), remembered AS (
-      INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
-      SELECT ${request?.project ?? null}, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, made.created_at
-      FROM made, jsonb_to_record(${requestJson(request && { ...request, ref: fresh.id })}::text::jsonb)
-        AS r(principal text, rpc text, request_id text, body_hash text, ref text)
-      WHERE r.request_id IS NOT NULL
+    ), remembered AS (${remembering(sql, request?.project ?? null, request && { ...request, ref: fresh.id }, { made: 'made', at: 'created_at' })}
     )
     SELECT * FROM made`;
   commits.eventsWritten();

@@ -30,8 +30,24 @@ export function requestRow(request: RequestKey & { readonly ref: string }) {
   };
 }
 
-export function requestJson(request: (RequestKey & { readonly ref: string }) | undefined): string {
-  return JSON.stringify(request ? requestRow(request) : {});
+/**
+ * The part of a creating statement that remembers its request, if it has one. A plain insert: a concurrent duplicate
+ * fails here and takes the whole statement with it.
+ *
+ * @param made the part of the statement that has a row if something was made, and in `at` when
+ */
+export function remembering(
+  sql: Sql,
+  project: string | null,
+  request: (RequestKey & { readonly ref: string }) | undefined,
+  { made, at }: { readonly made: string; readonly at: string },
+) {
+  return sql`
+    INSERT INTO request (project, principal, rpc, request_id, body_hash, ref, created_at)
+    SELECT ${project}, r.principal, r.rpc, r.request_id, decode(r.body_hash, 'hex'), r.ref, ${sql.unsafe(`${made}.${at}`)}
+    FROM ${sql.unsafe(made)}, jsonb_to_record(${JSON.stringify(request ? requestRow(request) : {})}::text::jsonb)
+      AS r(principal text, rpc text, request_id text, body_hash text, ref text)
+    WHERE r.request_id IS NOT NULL`;
 }
 
 export async function findRequest(

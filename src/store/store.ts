@@ -4,7 +4,7 @@ import { type ApplyResult, apply } from './apply.js';
 import { createBatcher } from './batcher.js';
 import type { ChangeItem } from './change-item.js';
 import type { Database } from './database.js';
-import { faultOf } from './database-error.js';
+import { isThrownBack } from './database-error.js';
 import { type RefusalItem, recordEvents } from './events.js';
 import { type ReadItem, type ReadResult, readTasks } from './read-task.js';
 
@@ -64,8 +64,7 @@ async function applyBatch({ sql }: Database, items: readonly ChangeItem[]): Prom
   try {
     return await apply(sql, items, 'skip');
   } catch (error) {
-    const fault = faultOf(error);
-    if (fault !== 'CONTENDED' && fault !== 'DUPLICATE' && fault !== 'TIMED_OUT') throw error;
+    if (!isThrownBack(error)) throw error;
     // One of them was thrown back, and all with it: each on its own then.
     return items.map(() => ({ kind: 'BUSY' }));
   }
