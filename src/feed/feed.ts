@@ -4,6 +4,7 @@ import { createExpiryTimer } from './expiry-timer.js';
 import { listenForHints } from './hints.js';
 import { createHousekeeping } from './housekeeping.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
+import { createStatistics } from './statistics.js';
 import { createWaitingRoom, type WaitingRoom } from './waiting-room.js';
 
 /** All that runs beside the requests. */
@@ -31,6 +32,7 @@ export function startFeed(store: Store, relay: CommitRelay, onFault: FaultListen
   const sequencer = createSequencer(store, onFault);
   const expiry = createExpiryTimer(store, onFault);
   const housekeeping = createHousekeeping(store, onFault);
+  const statistics = createStatistics(store, onFault);
   const waiting = createWaitingRoom(store, onFault);
   const hints = listenForHints(store, waiting.wakeAll, onFault);
   relay.listener = {
@@ -42,7 +44,13 @@ export function startFeed(store: Store, relay: CommitRelay, onFault: FaultListen
     sequencer,
     waiting,
     async stop() {
-      await Promise.all([expiry.stop(), housekeeping.stop(), waiting.stop(), hints.stop()]);
+      await Promise.all([
+        expiry.stop(),
+        housekeeping.stop(),
+        statistics.stop(),
+        waiting.stop(),
+        hints.stop(),
+      ]);
       await sequencer.stop();
     },
   };

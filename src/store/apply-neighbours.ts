@@ -1,11 +1,5 @@
-import type postgres from 'postgres';
-import type { Sql } from './database.js';
-
-/** A part of the statement of apply.ts. */
-type Fragment = (sql: Sql) => postgres.PendingQuery<postgres.Row[]>;
-
 /** The edges of the tasks that propagate: who waits for them and, when they go, whom they wait for. */
-export const EDGES: Fragment = (sql) => sql`, edge AS MATERIALIZED (
+export const EDGES = `, edge AS MATERIALIZED (
       SELECT c.i, d.project, d.task_id AS other, 'dependent' AS side, d.accept_dropped
       FROM change c JOIN dependency d ON d.project = c.project AND d.blocker_id = c.task_id
       UNION ALL
@@ -18,10 +12,10 @@ const SATISFIED = (status: string) =>
   `CASE WHEN ${status} = 3 OR (${status} = 4 AND edge.accept_dropped) THEN 1 ELSE 0 END`;
 
 /** The counts of the tasks at the other ends, the events that tell of them, and how they stand in the queue. */
-export const NEIGHBOURS: Fragment = (sql) => sql`, effect AS MATERIALIZED (
+export const NEIGHBOURS = `, effect AS MATERIALIZED (
       SELECT edge.project, edge.other, max(go.t) AS t,
-        sum(CASE WHEN edge.side = 'dependent' THEN ${sql.unsafe(SATISFIED('go.was_status'))}
-          - CASE WHEN go.remove THEN 1 ELSE ${sql.unsafe(SATISFIED('coalesce(go.status, go.was_status)'))} END
+        sum(CASE WHEN edge.side = 'dependent' THEN ${SATISFIED('go.was_status')}
+          - CASE WHEN go.remove THEN 1 ELSE ${SATISFIED('coalesce(go.status, go.was_status)')} END
           ELSE 0 END)::integer AS unmet,
         sum(CASE WHEN go.remove AND edge.side = 'dependent' THEN 1 ELSE 0 END)::integer AS lost_blockers,
         sum(CASE WHEN edge.side = 'blocker' THEN 1 ELSE 0 END)::integer AS lost_dependents
@@ -52,30 +46,32 @@ export const NEIGHBOURS: Fragment = (sql) => sql`, effect AS MATERIALIZED (
       ) told ORDER BY other, kind DESC
     )`;
 
+/** The tasks that became ready by it. */
+export const READIED = `(SELECT coalesce(json_agg(task_id ORDER BY task_id), '[]') FROM neighbour WHERE readied)`;
+
+const STANDING =
+  'CASE s.s_status WHEN 5 THEN 4 WHEN 2 THEN 3 ELSE CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END END';
+
 /** How the changed tasks stand in the queue while they are unfinished. */
-export const QUEUED: Fragment = (sql) => sql`, queued AS (
-      UPDATE queue q SET
-        standing = CASE s.s_status WHEN 5 THEN 4 WHEN 2 THEN 3 ELSE CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END END,
-        priority = s.s_priority,
-        labels = CASE WHEN go.content ? 'labels'
-          THEN ARRAY(SELECT jsonb_array_elements_text(go.content->'labels')) ELSE q.labels END,
-        assignee = CASE WHEN go.content ? 'assignee' THEN nullif(go.content->>'assignee', '') ELSE q.assignee END
-      FROM go JOIN state s ON s.i = go.i
-      WHERE q.project = go.project AND q.task_id = go.task_id AND s.s_status NOT IN (3, 4)
-        AND (go.status IS NOT NULL OR go.content IS NOT NULL OR go.unmet IS NOT NULL)
+export const QUEUED = `, queued AS (
+      UPDATE queue q SET standing = ${STANDING}, priority = s.s_priority,
+        labels = CASE WHEN s.content ? 'labels'
+          THEN ARRAY(SELECT jsonb_array_elements_text(s.content->'labels')) ELSE q.labels END,
+        assignee = CASE WHEN s.content ? 'assignee' THEN nullif(s.content->>'assignee', '') ELSE q.assignee END
+      FROM state s
+      WHERE s.stands_anew AND s.s_status NOT IN (3, 4) AND q.project = s.project AND q.task_id = s.s_task_id
     )`;
 
 /** Finished and deleted tasks are gone from the queue. */
-export const DEQUEUED: Fragment = (sql) => sql`, dequeued AS (
+export const DEQUEUED = `, dequeued AS (
       DELETE FROM queue q USING go
       WHERE q.project = go.project AND q.task_id = go.task_id AND (go.status IN (3, 4) OR go.remove)
     )`;
 
 /** Reopened ones are back. */
-export const REQUEUED: Fragment = (sql) => sql`, requeued AS (
+export const REQUEUED = `, requeued AS (
       INSERT INTO queue (project, task_id, standing, priority, plan_id, plan_order, seq, labels, assignee)
-      SELECT go.project, go.task_id, CASE WHEN s.s_unmet > 0 THEN 2 ELSE 1 END, s.s_priority,
-        t.plan_id, t.plan_order, t.seq, t.labels, t.assignee
-      FROM go JOIN state s ON s.i = go.i JOIN task t ON t.project = go.project AND t.id = go.task_id
-      WHERE go.was_status IN (3, 4) AND s.s_status NOT IN (3, 4)
+      SELECT s.project, s.s_task_id, ${STANDING}, s.s_priority, t.plan_id, t.plan_order, t.seq, t.labels, t.assignee
+      FROM state s JOIN task t ON t.project = s.project AND t.id = s.s_task_id
+      WHERE s.was_status IN (3, 4) AND s.s_status NOT IN (3, 4)
     )`;

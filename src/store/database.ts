@@ -4,10 +4,16 @@ import { driverTarget } from '../cluster/database-url.js';
 
 export type Sql = postgres.Sql<{ bigint: bigint }>;
 
-/** The pool, once for statements written out in SQL and once for Drizzle's typed ones. */
+/** The connections, once for statements written out in SQL and once for Drizzle's typed ones. */
 export interface Database {
+  /** Connections of `sql`. */
   readonly poolSize: number;
   readonly sql: Sql;
+  /**
+   * A few connections for the batches that carry nearly every call, one under way of each kind. Their statements are
+   * large, so that planning takes longer than running: here each is planned once a connection, for any parameters.
+   */
+  readonly hot: Sql;
   readonly orm: PostgresJsDatabase;
   close(): Promise<void>;
 }
@@ -27,11 +33,35 @@ const LOCK_TIMEOUT_MS = 10_000;
 /** Closing waits so long for statements under way, then cuts them: one that waits for a lock may wait long. */
 const CLOSE_SECONDS = 1;
 
+/** One for each kind of batch: identities, reads, changes, and what tells of no change. */
+const MOST_HOT = 4;
+
+/**
+ * All that these statements look up, they look up by a key. A plan for any parameters may be older than the rows:
+ * made when a table had one page, it would go on reading the table whole.
+ */
+const PLANNED_ONCE = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' };
+
 export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database {
+  const hotSize = Math.min(MOST_HOT, Math.floor(poolSize / 4));
+  const sql = openPool(url, poolSize - hotSize);
+  const hot = hotSize === 0 ? sql : openPool(url, hotSize, PLANNED_ONCE);
+  return {
+    poolSize: poolSize - hotSize,
+    sql,
+    hot,
+    orm: drizzle(sql),
+    close: async () => {
+      await Promise.all([sql, hot].map((pool) => pool.end({ timeout: CLOSE_SECONDS })));
+    },
+  };
+}
+
+function openPool(url: string, max: number, settings: Record<string, string> = {}): Sql {
   const target = driverTarget(url);
-  const sql = postgres(target.url, {
+  return postgres(target.url, {
     ...target.options,
-    max: poolSize,
+    max,
     connect_timeout: 10,
     onnotice: () => {},
     types: { bigint: postgres.BigInt },
@@ -43,7 +73,7 @@ export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database 
       statement_timeout: STATEMENT_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+      ...settings,
     },
   });
-  return { poolSize, sql, orm: drizzle(sql), close: () => sql.end({ timeout: CLOSE_SECONDS }) };
 }

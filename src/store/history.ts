@@ -78,7 +78,7 @@ function eventOf(row: Row): HistoryEvent {
  *
  * @returns how many it numbered; a full batch means that there may be more
  */
-export async function numberEvents({ database: { sql } }: Store, batch: number): Promise<number> {
+export async function numberEvents({ database: { hot: sql } }: Store, batch: number): Promise<number> {
   const [row] = await sql<{ numbered: number }[]>`SELECT holdfast_sequence(${batch}) AS numbered`;
   return row?.numbered ?? 0;
 }

@@ -46,11 +46,11 @@ export function createStore(database: Database, defaults: Settings, commits: Com
     database,
     defaults,
     commits,
-    read: createBatcher((items) => readTasks(database.sql, defaults, items)),
+    read: createBatcher((items) => readTasks(database.hot, defaults, items)),
     applySoon: createBatcher((items) => applyBatch(database, items), tasksOf),
     applyWaiting: (items) => atOnce(() => apply(database.sql, items, 'wait')),
     recordSoon: createBatcher(async (items) => {
-      await recordEvents(database.sql, items);
+      await recordEvents(database.hot, items);
       return items.map(() => undefined);
     }),
   };
@@ -60,9 +60,9 @@ export function createStore(database: Database, defaults: Settings, commits: Com
 const tasksOf = ({ project, change, also = [] }: ChangeItem) =>
   [change, ...also].map(({ taskId }) => JSON.stringify([project, taskId]));
 
-async function applyBatch({ sql }: Database, items: readonly ChangeItem[]): Promise<ApplyResult[]> {
+async function applyBatch({ hot }: Database, items: readonly ChangeItem[]): Promise<ApplyResult[]> {
   try {
-    return await apply(sql, items, 'skip');
+    return await apply(hot, items, 'skip');
   } catch (error) {
     if (!isThrownBack(error)) throw error;
     // One of them was thrown back, and all with it: each on its own then.

@@ -75,6 +75,9 @@ export const SELECT_TASK = `${prefixed('t', 't_', TASK_COLUMNS)},
     SELECT json_agg(blocker_id ORDER BY blocker_id) FROM dependency WHERE project = t.project AND task_id = t.id
   ) END AS t_blocked_by`;
 
+/** The same columns once more, from a part of a statement that is named `state`. */
+export const STATE_OUTPUT = STATE_COLUMNS.map((column) => `state.s_${column}`).join(', ');
+
 export function stateOf(row: Row): TaskState {
   return {
     taskId: row.s_task_id as string,

@@ -93,7 +93,7 @@ const USE_TOLD_EVERY = 60_000_000;
 
 /** The identities behind secrets that are valid now; what is missing is unknown, revoked or expired. */
 export async function findIdentities(
-  { database: { sql } }: Store,
+  { database: { hot: sql } }: Store,
   hashes: readonly Buffer[],
 ): Promise<Map<string, Identity>> {
   const hex = hashes.map((hash) => hash.toString('hex'));

@@ -189,6 +189,34 @@ test('of a batch, each change is applied or not on its own, and answered in orde
   expect(told.map((row) => row.task_id)).toEqual([others[0]]);
 });
 
+test('of a batch, one new edge at a time relies on the graph: together they might close a cycle', async () => {
+  const ids = await Promise.all([1, 2, 3, 4].map(() => newTask(store)));
+  const [a, b, c, d] = (await Promise.all(ids.map((id) => look(store, id)))).map((read) => read.state);
+  if (!a || !b || !c || !d) throw new Error('a task is missing');
+  const [project] = await db.sql`SELECT graph_version FROM project WHERE id = ${PROJECT}`;
+  const edge = (waiting: TaskState, blocker: TaskState): ChangeItem => ({
+    project: PROJECT,
+    change: {
+      taskId: waiting.taskId,
+      expect: { leaseVersion: waiting.leaseVersion, depsVersion: waiting.depsVersion },
+      deps: { unmet: 1, blockers: 1 },
+      edges: { add: [{ blockerId: blocker.taskId, acceptDropped: false }] },
+      graphVersion: BigInt(project?.graph_version),
+      events: [],
+    },
+    also: [
+      {
+        taskId: blocker.taskId,
+        expect: { leaseVersion: blocker.leaseVersion, depsVersion: blocker.depsVersion },
+        deps: { dependents: 1 },
+        events: [],
+      },
+    ],
+  });
+  const results = await Promise.all([store.applySoon(edge(a, b)), store.applySoon(edge(c, d))]);
+  expect(results.map(({ kind }) => kind).sort()).toEqual(['APPLIED', 'OVERTAKEN']);
+});
+
 describe('renewing', () => {
   const renewal = (ttl: number, maxAge = 0): ChangeItem => ({
     project: PROJECT,

@@ -1,0 +1,22 @@
+import { analyzeGrown } from '../store/statistics.js';
+import type { Store } from '../store/store.js';
+import type { Background, FaultListener } from './background.js';
+
+/** Keeps what Postgres knows of the tables' sizes near the truth while they grow fast, as young ones do. */
+export function createStatistics(store: Store, onFault: FaultListener, everyMs = 5_000): Background {
+  let running: Promise<unknown> | undefined;
+  const timer = setInterval(() => {
+    running ??= analyzeGrown(store)
+      .catch((error) => onFault('statistics', error))
+      .finally(() => {
+        running = undefined;
+      });
+  }, everyMs);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
