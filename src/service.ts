@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from './domain/settings.js';
 import { createCommitRelay, startFeed } from './feed/feed.js';
+import type { WatchOptions } from './feed/watch-hub.js';
 import { createMetrics } from './metrics.js';
 import { createAuthenticate } from './rpc/authenticate.js';
 import { authInterceptor } from './rpc/interceptors/auth.js';
@@ -25,6 +26,8 @@ export interface ServiceOptions {
   readonly defaults: Settings;
   readonly tls?: NonNullable<ServerOptions['tls']>;
   readonly limits?: NonNullable<ServerOptions['limits']>;
+  /** How open streams are served; tests set some of it short. */
+  readonly watch?: Partial<WatchOptions> | undefined;
   readonly log: Logger;
 }
 
@@ -46,10 +49,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const relay = createCommitRelay();
   const store = createStore(database, options.defaults, relay);
-  const feed = startFeed(store, relay, (job, err) =>
-    log.warn({ job, err }, 'a background job failed; it goes on'),
-  );
   const metrics = createMetrics();
+  const feed = startFeed(
+    store,
+    relay,
+    (job, err) => log.warn({ job, err }, 'a background job failed; it goes on'),
+    { watch: options.watch },
+  );
   const server = createHoldfastServer({
     routes: routes({ store, ...feed }),
     interceptors: [

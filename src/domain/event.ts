@@ -119,6 +119,7 @@ export interface EventPayloads {
   TASK_DELETED: {
     readonly title: string;
     readonly externalKey?: string;
+    readonly planId?: string;
     readonly detached: readonly string[];
   };
   NOTE_ADDED: { readonly noteId: string; readonly text: string };

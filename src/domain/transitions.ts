@@ -231,7 +231,11 @@ export function decideDelete(
   snapshot: Snapshot,
   caller: Caller,
   request: GuardedRequest,
-  task: { readonly title: string; readonly externalKey: string | undefined },
+  task: {
+    readonly title: string;
+    readonly externalKey: string | undefined;
+    readonly planId?: string | undefined;
+  },
   { detach, dependents }: Detaching = { detach: false, dependents: [] },
 ): Decision<'DELETED'> {
   const { state } = snapshot;
@@ -262,6 +266,7 @@ export function decideDelete(
             payload: {
               title: task.title,
               ...(task.externalKey !== undefined && { externalKey: task.externalKey }),
+              ...(task.planId !== undefined && { planId: task.planId }),
               detached: dependents.map(({ taskId }) => taskId),
             },
           },

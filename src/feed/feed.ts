@@ -3,14 +3,18 @@ import type { Background, FaultListener } from './background.js';
 import { createExpiryTimer } from './expiry-timer.js';
 import { listenForHints } from './hints.js';
 import { createHousekeeping } from './housekeeping.js';
+import { createRenewalHints } from './renewal-hints.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
 import { createStatistics } from './statistics.js';
 import { createWaitingRoom, type WaitingRoom } from './waiting-room.js';
+import { createWatchHub, type WatchHub, type WatchOptions } from './watch-hub.js';
+import type { WatchObserver } from './watcher.js';
 
 /** All that runs beside the requests. */
 export interface Feed extends Background {
   readonly sequencer: Sequencer;
   readonly waiting: WaitingRoom;
+  readonly watches: WatchHub;
 }
 
 /** The store's commits, to be heard by a feed that is made after the store. */
@@ -23,34 +27,49 @@ export function createCommitRelay(): CommitRelay {
     listener: undefined,
     eventsWritten: () => relay.listener?.eventsWritten(),
     tasksReady: (project) => relay.listener?.tasksReady(project),
-    deadlineSet: (remaining) => relay.listener?.deadlineSet(remaining),
+    deadlineSet: (remaining, renewed) => relay.listener?.deadlineSet(remaining, renewed),
   };
   return relay;
 }
 
-export function startFeed(store: Store, relay: CommitRelay, onFault: FaultListener): Feed {
+export interface FeedOptions {
+  readonly watch?: Partial<WatchOptions> | undefined;
+  readonly watchObserver?: WatchObserver;
+}
+
+export function startFeed(
+  store: Store,
+  relay: CommitRelay,
+  onFault: FaultListener,
+  { watch, watchObserver }: FeedOptions = {},
+): Feed {
   const sequencer = createSequencer(store, onFault);
   const expiry = createExpiryTimer(store, onFault);
   const housekeeping = createHousekeeping(store, onFault);
   const statistics = createStatistics(store, onFault);
   const waiting = createWaitingRoom(store, onFault);
-  const hints = listenForHints(store, waiting.wakeAll, onFault);
+  const watches = createWatchHub(store, onFault, watch, watchObserver);
+  const renewals = createRenewalHints(store, onFault);
+  const onHistory = () => {
+    waiting.wakeAll();
+    watches.wake();
+  };
+  const hints = listenForHints(store, { onHistory, onLeases: watches.renewed }, onFault);
   relay.listener = {
     eventsWritten: sequencer.request,
     tasksReady: waiting.wake,
-    deadlineSet: expiry.deadlineSet,
+    deadlineSet: (remaining, renewed) => {
+      expiry.deadlineSet(remaining);
+      if (renewed) renewals.renewed(renewed.project, renewed.taskId);
+    },
   };
   return {
     sequencer,
     waiting,
+    watches,
     async stop() {
-      await Promise.all([
-        expiry.stop(),
-        housekeeping.stop(),
-        statistics.stop(),
-        waiting.stop(),
-        hints.stop(),
-      ]);
+      const parts = [expiry, housekeeping, statistics, waiting, watches, renewals, hints];
+      await Promise.all(parts.map((part) => part.stop()));
       await sequencer.stop();
     },
   };

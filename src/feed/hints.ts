@@ -1,23 +1,38 @@
+import { openListener } from '../store/listener.js';
 import type { Store } from '../store/store.js';
 import type { Background, FaultListener } from './background.js';
 
 /** Where the sequencer tells that it has numbered events. */
-const CHANNEL = 'holdfast_history';
+const HISTORY = 'holdfast_history';
+/** Where replicas tell of leases that they renewed. */
+export const LEASES = 'holdfast_leases';
+
+export interface HintHandlers {
+  /** Something happened, on whatever replica. */
+  readonly onHistory: () => void;
+  /** Leases were renewed, on whatever replica. */
+  readonly onLeases: (payload: string) => void;
+}
 
 /**
- * Hears from the database that something happened, on whatever replica. Only a hint: what is sent while the
- * connection is down is lost, so everybody who relies on it also polls, and is told anew after a reconnect.
+ * Hears from the database what happened, on whatever replica. Only hints: what is sent while the connection is down
+ * is lost, so everybody who relies on them also polls, and is told anew after a reconnect.
  */
-export function listenForHints(store: Store, onHint: () => void, onFault: FaultListener): Background {
-  const listening = store.database.sql.listen(CHANNEL, onHint, onHint).catch((error: unknown) => {
-    onFault('listening for hints', error);
-    return undefined;
+export function listenForHints(
+  store: Store,
+  { onHistory, onLeases }: HintHandlers,
+  onFault: FaultListener,
+  probeMs?: number,
+): Background {
+  const listener = openListener(store.database, {
+    channels: { [HISTORY]: onHistory, [LEASES]: onLeases },
+    onListening: onHistory,
+    onFault: (error) => onFault('listening for hints', error),
+    ...(probeMs !== undefined && { probeMs }),
   });
   return {
     async stop() {
-      const subscription = await listening;
-      // The pool is closed right after: an answer to UNLISTEN is not worth waiting for.
-      subscription?.unlisten().catch(() => {});
+      listener.close();
     },
   };
 }

@@ -1,8 +1,14 @@
-import type { DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type {
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
 import type { HandlerContext } from '@connectrpc/connect';
 import type { Problem } from '../domain/problem.js';
 import type { Sequencer } from '../feed/sequencer.js';
 import type { WaitingRoom } from '../feed/waiting-room.js';
+import type { WatchHub } from '../feed/watch-hub.js';
 import type { Outcome } from '../store/mutate.js';
 import type { Store } from '../store/store.js';
 import { type Call, callOf, repeated } from './call.js';
@@ -13,6 +19,7 @@ export interface Api {
   readonly store: Store;
   readonly sequencer: Sequencer;
   readonly waiting: WaitingRoom;
+  readonly watches: WatchHub;
 }
 
 /** A service function: message and call in, message out. It knows nothing of transports. */
@@ -21,6 +28,17 @@ type Serve<M extends DescMethodUnary> = (
   call: Call,
   request: MessageShape<M['input']>,
 ) => Promise<MessageInitShape<M['output']>>;
+
+/** How a call's messages travel. */
+export type Format = 'BINARY' | 'JSON';
+
+/** The same for a stream: one message and call in, many messages out, until the call's signal is aborted. */
+export type ServeStream<M extends DescMethodServerStreaming> = (
+  api: Api,
+  call: Call,
+  request: MessageShape<M['input']>,
+  format: Format,
+) => AsyncIterable<MessageInitShape<M['output']>>;
 
 /** The functions of one service, named as in the .proto. */
 export type ServiceFunctions<Methods extends Record<string, unknown>> = {
@@ -37,6 +55,21 @@ export function handlers<Functions extends object>(api: Api, functions: Function
       name,
       async (request: MessageShape<DescMethodUnary['input']>, context: HandlerContext) =>
         serve(api, await callOf(api.store, request, context), request),
+    ]),
+  );
+}
+
+/** The same for functions that answer with a stream. */
+export function streamHandlers<Functions extends object>(api: Api, functions: Functions) {
+  const entries = Object.entries(functions as Record<string, ServeStream<DescMethodServerStreaming>>);
+  return Object.fromEntries(
+    entries.map(([name, serve]) => [
+      name,
+      async function* (request: MessageShape<DescMethodServerStreaming['input']>, context: HandlerContext) {
+        const call = await callOf(api.store, request, context);
+        const json = /\bjson\b/.test(context.requestHeader.get('content-type') ?? '');
+        yield* serve(api, call, request, json ? 'JSON' : 'BINARY');
+      },
     ]),
   );
 }

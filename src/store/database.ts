@@ -15,6 +15,13 @@ export interface Database {
    */
   readonly hot: Sql;
   readonly orm: PostgresJsDatabase;
+  /**
+   * A connection of its own for LISTEN, made by its first statement. The caller ends it.
+   *
+   * @param onNotify hears what is sent to the channels
+   * @param onClose the connection is gone; the next statement makes another, which listens to nothing
+   */
+  openListening(onNotify: (channel: string, payload: string) => void, onClose: () => void): Sql;
   close(): Promise<void>;
 }
 
@@ -44,24 +51,37 @@ const PLANNED_ONCE = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'o
 
 export function openDatabase({ url, poolSize = 16 }: DatabaseOptions): Database {
   const hotSize = Math.min(MOST_HOT, Math.floor(poolSize / 4));
-  const sql = openPool(url, poolSize - hotSize);
-  const hot = hotSize === 0 ? sql : openPool(url, hotSize, PLANNED_ONCE);
+  const sql = open(url, { max: poolSize - hotSize });
+  const hot = hotSize === 0 ? sql : open(url, { max: hotSize }, PLANNED_ONCE);
   return {
     poolSize: poolSize - hotSize,
     sql,
     hot,
     orm: drizzle(sql),
+    openListening: (onNotify, onClose) =>
+      open(url, {
+        max: 1,
+        idle_timeout: 0,
+        max_lifetime: null,
+        onclose: onClose,
+        // The driver's types leave it out: its own `listen` is made of it.
+        ...{ onnotify: onNotify },
+      }),
     close: async () => {
       await Promise.all([sql, hot].map((pool) => pool.end({ timeout: CLOSE_SECONDS })));
     },
   };
 }
 
-function openPool(url: string, max: number, settings: Record<string, string> = {}): Sql {
+function open(
+  url: string,
+  options: postgres.Options<Record<string, postgres.PostgresType>>,
+  settings: Record<string, string> = {},
+): Sql {
   const target = driverTarget(url);
   return postgres(target.url, {
     ...target.options,
-    max,
+    ...options,
     connect_timeout: 10,
     onnotice: () => {},
     types: { bigint: postgres.BigInt },

@@ -57,7 +57,8 @@ export async function listHistory(
   return rows.map(eventOf);
 }
 
-function eventOf(row: Row): HistoryEvent {
+/** An event, as `SELECT * FROM event` gives it. */
+export function eventOf(row: Row): HistoryEvent {
   return {
     kind: eventCodes.name(row.kind as number),
     payload: row.payload,

@@ -17,14 +17,15 @@ export interface LeasesRead {
 const LOST_FOR = 24 * 3600 * 1_000_000;
 const MAX_LOST = 1_000;
 
-const SELECT_LEASE = `l.id, l.task_id, l.fencing_token, l.principal, l.execution_id, l.attempt, l.granted_at,
+/** The select list of `lease l` with its `task_state s`, as {@link leaseOf} reads it. */
+export const SELECT_LEASE = `l.id, l.task_id, l.fencing_token, l.principal, l.execution_id, l.attempt, l.granted_at,
   l."end", l.ended_at, l.ended_by, l.end_reason, coalesce(l.expires_at, s.expires_at) AS expires_at,
   coalesce(CASE WHEN l."end" IS NULL THEN s.ttl END, l.ttl) AS ttl`;
 
 /** A live lease's deadline is in the task's row, which carries it for as long as it is the current one. */
 const CURRENT_ROW = `LEFT JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id`;
 
-function leaseOf(row: Row): Lease {
+export function leaseOf(row: Row): Lease {
   return {
     id: row.id as string,
     taskId: row.task_id as string,

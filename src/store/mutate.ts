@@ -137,7 +137,8 @@ export function told(store: Store, { project, change }: ChangeItem, applied: App
     store.commits.tasksReady(project);
   }
   const lease = applied.state?.lease;
-  if (lease) store.commits.deadlineSet(lease.expiresAt - applied.at);
+  const renewed = change.lease?.op === 'renew' ? { project, taskId: change.taskId } : undefined;
+  if (lease) store.commits.deadlineSet(lease.expiresAt - applied.at, renewed);
   return applied;
 }
 

@@ -326,10 +326,11 @@ export const event = pgTable(
   ],
 );
 
-/** The last position given out, written only by the sequencer. */
+/** The last position given out, written only by the sequencer, and the last one that is no longer kept. */
 export const historyHead = pgTable('history_head', {
   project: text('project').primaryKey(),
   position: int64('position').notNull(),
+  floor: int64('floor').notNull().default(sql`0`),
 });
 
 /** What was applied under a request_id, by reference, for 24 hours. */

@@ -30,14 +30,24 @@ export interface Store {
   readonly recordSoon: (item: RefusalItem) => Promise<void>;
 }
 
+/** A lease with a new deadline, by its task. */
+interface RenewedLease {
+  readonly project: string;
+  readonly taskId: string;
+}
+
 /** Told after each commit of this process; must not throw and must not block. */
 export interface CommitListener {
   /** Events were written and wait for their positions. */
   eventsWritten(): void;
   /** A task of this project may have become ready. */
   tasksReady(project: string): void;
-  /** A lease was granted that ends in so many microseconds. */
-  deadlineSet(remaining: number): void;
+  /**
+   * A lease was granted or renewed that ends in so many microseconds.
+   *
+   * @param renewed whose lease has a new deadline; undefined: it was granted, or its deadline is the old one
+   */
+  deadlineSet(remaining: number, renewed: RenewedLease | undefined): void;
 }
 
 export function createStore(database: Database, defaults: Settings, commits: CommitListener): Store {

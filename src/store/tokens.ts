@@ -126,6 +126,27 @@ export async function findIdentities(
   );
 }
 
+/** Those of some tokens that are valid now. For callers that stay: it counts as a use of them. */
+export async function validTokens(
+  { database: { sql } }: Store,
+  tokens: readonly { readonly project: string; readonly id: string }[],
+): Promise<{ project: string; id: string }[]> {
+  const rows = await sql<Row[]>`
+    SELECT t.project, t.id, coalesce(t.last_used_at < holdfast_now() - ${USE_TOLD_EVERY}::bigint, true) AS told_long_ago
+    FROM jsonb_to_recordset(${JSON.stringify(tokens)}::text::jsonb) AS w(project text, id text)
+    JOIN token t ON t.project = w.project AND t.id = w.id
+    WHERE t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > holdfast_now())`;
+  const valid = rows.map((row) => ({ project: row.project as string, id: row.id as string }));
+  const used = valid.filter((_, i) => rows[i]?.told_long_ago);
+  if (used.length > 0) {
+    await sql`
+      UPDATE token t SET last_used_at = holdfast_now()
+      FROM jsonb_to_recordset(${JSON.stringify(used)}::text::jsonb) AS w(project text, id text)
+      WHERE t.project = w.project AND t.id = w.id`;
+  }
+  return valid;
+}
+
 export interface TokenListing {
   readonly id: string;
   readonly principal: string;

@@ -27,6 +27,7 @@ beforeAll(async () => {
     poolSize: 1,
     sql: sql as unknown as Sql,
     orm: undefined as never,
+    openListening: undefined as never,
     close: () => sql.end(),
   };
   store = createStore(database, DEFAULT_SETTINGS, { eventsWritten() {}, tasksReady() {}, deadlineSet() {} });

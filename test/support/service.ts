@@ -8,6 +8,7 @@ import type { PrincipalKind as Kind, Role as RoleName } from '../../src/domain/p
 import type { Settings } from '../../src/domain/settings.js';
 import { createSequencer } from '../../src/feed/sequencer.js';
 import { createWaitingRoom } from '../../src/feed/waiting-room.js';
+import { createWatchHub, type WatchOptions } from '../../src/feed/watch-hub.js';
 import { createAuthenticate, hashSecret } from '../../src/rpc/authenticate.js';
 import { newId, newSecret } from '../../src/rpc/ids.js';
 import { authInterceptor } from '../../src/rpc/interceptors/auth.js';
@@ -38,6 +39,8 @@ export interface TestServiceOptions {
   /** A migrated database to share with another service; by default a new one. */
   readonly databaseUrl?: string;
   readonly poolSize?: number;
+  /** How open streams are served. */
+  readonly watch?: Partial<WatchOptions>;
 }
 
 /** A whole Holdfast in this process, on a free port of the loopback. */
@@ -73,7 +76,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const logs: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => logs.push(line) });
   const ownerToken = await makeOwner(databaseUrl, defaults);
-  const shared = { databaseUrl, defaults, log, poolSize: options.poolSize ?? 16 };
+  const shared = { databaseUrl, defaults, log, poolSize: options.poolSize ?? 16, watch: options.watch };
   const { port, stop: stopServer } = await (options.withFeed === false ? startQuiet : startWhole)(shared);
 
   const url = `http://127.0.0.1:${port}`;
@@ -114,6 +117,7 @@ interface Parts {
   readonly defaults: Settings;
   readonly log: Logger;
   readonly poolSize: number;
+  readonly watch: Partial<WatchOptions> | undefined;
 }
 
 interface RunningServer {
@@ -127,13 +131,14 @@ async function startWhole(parts: Parts): Promise<RunningServer> {
 }
 
 /** The same server and services, but nothing that acts by itself except the sequencer. */
-async function startQuiet({ databaseUrl, defaults, log, poolSize }: Parts): Promise<RunningServer> {
+async function startQuiet({ databaseUrl, defaults, log, poolSize, watch }: Parts): Promise<RunningServer> {
   const database = openDatabase({ url: databaseUrl, poolSize });
   const store = createStore(database, defaults, { eventsWritten() {}, tasksReady() {}, deadlineSet() {} });
   const sequencer = createSequencer(store, (job, err) => log.error({ job, err }));
   const waiting = createWaitingRoom(store, (job, err) => log.error({ job, err }));
+  const watches = createWatchHub(store, (job, err) => log.error({ job, err }), watch);
   const server = createHoldfastServer({
-    routes: routes({ store, sequencer, waiting }),
+    routes: routes({ store, sequencer, waiting, watches }),
     interceptors: [errorsInterceptor(log), authInterceptor(createAuthenticate(store)), validateInterceptor],
     ready: async () => ({ ok: true }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
@@ -143,7 +148,7 @@ async function startQuiet({ databaseUrl, defaults, log, poolSize }: Parts): Prom
   let stopped: Promise<void> | undefined;
   const stop = async () => {
     await server.drain(1_000);
-    await waiting.stop();
+    await Promise.all([waiting.stop(), watches.stop()]);
     await sequencer.stop();
     await database.close();
   };

@@ -6,12 +6,22 @@ import { contended, ProblemError, problemError } from '../problems.js';
 /** Turns what was thrown into what a client may know. What nobody foresaw is logged and told as INTERNAL. */
 export function errorsInterceptor(log: Logger): Interceptor {
   return (next) => async (request) => {
+    const told = (error: unknown) => toConnectError(error, log, request.method.name);
     try {
-      return await next(request);
+      const response = await next(request);
+      return response.stream ? { ...response, message: telling(response.message, told) } : response;
     } catch (error) {
-      throw toConnectError(error, log, request.method.name);
+      throw told(error);
     }
   };
+}
+
+async function* telling<T>(messages: AsyncIterable<T>, told: (error: unknown) => ConnectError) {
+  try {
+    yield* messages;
+  } catch (error) {
+    throw told(error);
+  }
 }
 
 function toConnectError(error: unknown, log: Logger, rpc: string): ConnectError {

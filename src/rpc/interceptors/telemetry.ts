@@ -10,16 +10,34 @@ export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor
     const finish = (code: string) => {
       const ms = performance.now() - started;
       metrics.calls.inc({ rpc, code });
-      metrics.seconds.observe({ rpc }, ms / 1000);
+      // How long a stream stays open is its caller's choice.
+      if (!request.stream) metrics.seconds.observe({ rpc }, ms / 1000);
       log.debug({ rpc, code, ms: Math.round(ms * 10) / 10 }, 'rpc');
     };
     try {
       const response = await next(request);
+      if (response.stream) return { ...response, message: finishing(response.message, finish) };
       finish('OK');
       return response;
     } catch (error) {
-      finish(Code[ConnectError.from(error).code] ?? 'Unknown');
+      finish(codeOf(error));
       throw error;
     }
   };
+}
+
+const codeOf = (error: unknown) => Code[ConnectError.from(error).code] ?? 'Unknown';
+
+/** A stream that its caller ends is left at a `yield`. */
+async function* finishing<T>(messages: AsyncIterable<T>, finish: (code: string) => void) {
+  let code = 'Canceled';
+  try {
+    yield* messages;
+    code = 'OK';
+  } catch (error) {
+    code = codeOf(error);
+    throw error;
+  } finally {
+    finish(code);
+  }
 }

@@ -555,6 +555,13 @@ export declare type TaskDeleted = Message<"holdfast.v1.TaskDeleted"> & {
    * @generated from field: repeated string detached = 3;
    */
   detached: string[];
+
+  /**
+   * The plan it was a step of.
+   *
+   * @generated from field: string plan_id = 4;
+   */
+  planId: string;
 };
 
 /**

@@ -1060,7 +1060,7 @@ export declare type ListLeasesResponse = Message<"holdfast.v1.ListLeasesResponse
 export declare const ListLeasesResponseSchema: GenMessage<ListLeasesResponse>;
 
 /**
- * Asks for a project's stream.
+ * Asks for a project's stream. The filters hold together: an event must pass all that are given.
  *
  * @generated from message holdfast.v1.WatchLeasesRequest
  */
@@ -1080,14 +1080,14 @@ export declare type WatchLeasesRequest = Message<"holdfast.v1.WatchLeasesRequest
   taskIds: string[];
 
   /**
-   * Only steps of this plan.
+   * Only steps of this plan, and the plan itself.
    *
    * @generated from field: string plan_id = 3;
    */
   planId: string;
 
   /**
-   * Only these kinds; empty: all.
+   * Only these kinds of events; empty: all. Leases are told whatever the kinds.
    *
    * @generated from field: repeated holdfast.v1.EventKind kinds = 4;
    */
@@ -1108,7 +1108,7 @@ export declare type WatchLeasesRequest = Message<"holdfast.v1.WatchLeasesRequest
   executionId: string;
 
   /**
-   * Exactly what comes after this token, and no snapshot.
+   * Exactly what comes after this token, and no snapshot. A token of this project, from any replica.
    *
    * @generated from field: string resume_after = 7;
    */
@@ -1182,13 +1182,13 @@ export declare type WatchLeasesResponse = Message<"holdfast.v1.WatchLeasesRespon
 export declare const WatchLeasesResponseSchema: GenMessage<WatchLeasesResponse>;
 
 /**
- * Live leases at the start of a stream; several messages when there are many.
+ * Live leases at the start of a stream; several messages when there are many, none when there are none.
  *
  * @generated from message holdfast.v1.WatchSnapshot
  */
 export declare type WatchSnapshot = Message<"holdfast.v1.WatchSnapshot"> & {
   /**
-   * The leases.
+   * The leases, without their ids. `remaining` counts from when the server read them.
    *
    * @generated from field: repeated holdfast.v1.Lease leases = 1;
    */
@@ -1249,7 +1249,7 @@ export declare type WatchEvents = Message<"holdfast.v1.WatchEvents"> & {
 export declare const WatchEventsSchema: GenMessage<WatchEvents>;
 
 /**
- * A sign of life.
+ * A sign of life, every 15 seconds; also the first message of a stream that resumes.
  *
  * @generated from message holdfast.v1.WatchCheckpoint
  */
@@ -1269,13 +1269,13 @@ export declare type WatchCheckpoint = Message<"holdfast.v1.WatchCheckpoint"> & {
 export declare const WatchCheckpointSchema: GenMessage<WatchCheckpoint>;
 
 /**
- * New deadlines.
+ * New deadlines. Never of a lease whose end was told before.
  *
  * @generated from message holdfast.v1.WatchLeaseState
  */
 export declare type WatchLeaseState = Message<"holdfast.v1.WatchLeaseState"> & {
   /**
-   * The renewed leases.
+   * The renewed leases, without their ids. `remaining` counts from when the server read them.
    *
    * @generated from field: repeated holdfast.v1.Lease leases = 1;
    */
@@ -1287,6 +1287,62 @@ export declare type WatchLeaseState = Message<"holdfast.v1.WatchLeaseState"> & {
  * Use `create(WatchLeaseStateSchema)` to create a new message.
  */
 export declare const WatchLeaseStateSchema: GenMessage<WatchLeaseState>;
+
+/**
+ * The error detail of a stream that would miss events (status OUT_OF_RANGE). Watch anew without `resume_after`:
+ * the snapshot shows how things are now.
+ *
+ * @generated from message holdfast.v1.WatchGap
+ */
+export declare type WatchGap = Message<"holdfast.v1.WatchGap"> & {
+  /**
+   * Why.
+   *
+   * @generated from field: holdfast.v1.WatchGapReason reason = 1;
+   */
+  reason: WatchGapReason;
+
+  /**
+   * With COMPACTED: the highest position that is no longer kept.
+   *
+   * @generated from field: int64 floor = 2;
+   */
+  floor: bigint;
+
+  /**
+   * With COMPACTED: resumes with the oldest event that is still kept.
+   *
+   * @generated from field: string resume_token = 3;
+   */
+  resumeToken: string;
+};
+
+/**
+ * Describes the message holdfast.v1.WatchGap.
+ * Use `create(WatchGapSchema)` to create a new message.
+ */
+export declare const WatchGapSchema: GenMessage<WatchGap>;
+
+/**
+ * The error detail of a stream that the server ended: because it stops (UNAVAILABLE), because nobody read it
+ * (RESOURCE_EXHAUSTED), or because the caller's token is no longer valid (UNAUTHENTICATED).
+ *
+ * @generated from message holdfast.v1.WatchEnd
+ */
+export declare type WatchEnd = Message<"holdfast.v1.WatchEnd"> & {
+  /**
+   * Resume after all that was sent with this.
+   *
+   * @generated from field: string resume_token = 1;
+   */
+  resumeToken: string;
+};
+
+/**
+ * Describes the message holdfast.v1.WatchEnd.
+ * Use `create(WatchEndSchema)` to create a new message.
+ */
+export declare const WatchEndSchema: GenMessage<WatchEnd>;
 
 /**
  * Why a lease was not granted.
@@ -1355,6 +1411,39 @@ export enum RefusalReason {
  * Describes the enum holdfast.v1.RefusalReason.
  */
 export declare const RefusalReasonSchema: GenEnum<RefusalReason>;
+
+/**
+ * Why a stream cannot go on after a resume token.
+ *
+ * @generated from enum holdfast.v1.WatchGapReason
+ */
+export enum WatchGapReason {
+  /**
+   * Never sent.
+   *
+   * @generated from enum value: WATCH_GAP_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Events after the token are no longer kept: `floor`, `resume_token`.
+   *
+   * @generated from enum value: WATCH_GAP_REASON_COMPACTED = 1;
+   */
+  COMPACTED = 1,
+
+  /**
+   * The token is from another database, or from a future that this one does not have (it was restored).
+   *
+   * @generated from enum value: WATCH_GAP_REASON_RESET = 2;
+   */
+  RESET = 2,
+}
+
+/**
+ * Describes the enum holdfast.v1.WatchGapReason.
+ */
+export declare const WatchGapReasonSchema: GenEnum<WatchGapReason>;
 
 /**
  * Grants, renews and ends leases. Only the database's clock decides: a lease is over when

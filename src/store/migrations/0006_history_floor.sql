@@ -1,0 +1,1 @@
+ALTER TABLE "history_head" ADD COLUMN "floor" bigint DEFAULT 0 NOT NULL;
