@@ -12,6 +12,8 @@ export interface ServerLimits {
   headersMs: number;
   /** Milliseconds until a request is complete with its body. Client streams are exempt. */
   requestMs: number;
+  /** Milliseconds that the reader of a stream may leave what was sent untaken before the stream is cut. */
+  stalledMs: number;
   /** Open calls on one HTTP/2 connection. */
   streamsPerConnection: number;
   /** Milliseconds between pings on an HTTP/2 connection. One that leaves a ping unanswered that long is closed. */
@@ -29,6 +31,7 @@ export const DEFAULT_LIMITS: Readonly<ServerLimits> = {
   firstBytesMs: 10_000,
   headersMs: 15_000,
   requestMs: 60_000,
+  stalledMs: 45_000,
   streamsPerConnection: 1000,
   pingMs: 30_000,
   readyMs: 2_000,

@@ -16,6 +16,7 @@ import type { Logger } from 'pino';
 import { refuseLongDeadlines, takeLongDeadline } from './deadline.js';
 import { cutOff, type HttpRequest, type HttpResponse, sendJson, sendWrongMethod } from './http.js';
 import type { ServerLimits } from './limits.js';
+import { cutWhenStalled } from './stalled.js';
 import { blameSender, noteDecoded } from './undecodable.js';
 
 /** What {@link createRpcs} is built from. */
@@ -72,7 +73,13 @@ export async function serveRpc(
     return;
   }
   try {
-    await universalResponseToNodeResponse(await blameSender(await rpc(request), request.contextValues), res);
+    const response = await blameSender(await rpc(request), request.contextValues);
+    const { body } = response;
+    const streams = body && rpc.method.methodKind !== 'unary';
+    await universalResponseToNodeResponse(
+      streams ? { ...response, body: cutWhenStalled(body, res, limits.stalledMs) } : response,
+      res,
+    );
   } catch (err) {
     // What the implementation throws is answered by Connect: this is a broken connection or a broken call.
     log.debug({ err, rpc: rpc.requestPath }, 'an RPC could not be answered');

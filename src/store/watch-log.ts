@@ -187,7 +187,8 @@ export async function unknownOf(
   const [row] = await sql<Row[]>`
     SELECT ${planId ?? null}::text IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM plan WHERE project = ${project} AND id = ${planId ?? null}) AS plan,
-      (SELECT coalesce(jsonb_agg(id), '[]') FROM jsonb_array_elements_text(${JSON.stringify(taskIds)}::text::jsonb) id
-        WHERE NOT EXISTS (SELECT 1 FROM task t WHERE t.project = ${project} AND t.id = id)) AS tasks`;
+      (SELECT coalesce(jsonb_agg(wanted.named), '[]')
+        FROM jsonb_array_elements_text(${JSON.stringify(taskIds)}::text::jsonb) AS wanted(named)
+        WHERE NOT EXISTS (SELECT 1 FROM task t WHERE t.project = ${project} AND t.id = wanted.named)) AS tasks`;
   return { plan: row?.plan as boolean, tasks: row?.tasks as string[] };
 }
