@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { SECOND } from './domain/instant.js';
 import type { Settings } from './domain/settings.js';
 import { createCommitRelay, startFeed } from './feed/feed.js';
 import type { WatchOptions } from './feed/watch-hub.js';
@@ -13,8 +14,9 @@ import { validateInterceptor } from './rpc/interceptors/validate.js';
 import { routes } from './rpc/routes.js';
 import { createHoldfastServer, type ServerOptions } from './server.js';
 import { openDatabase } from './store/database.js';
+import { sequencerLag } from './store/history.js';
 import { ping } from './store/projects.js';
-import { createStore } from './store/store.js';
+import { createStore, type Store } from './store/store.js';
 
 export interface ServiceOptions {
   /** A migrated database. */
@@ -40,6 +42,15 @@ export interface Service {
 /** How long the feed may take to finish what it is doing when the service stops. */
 const FEED_STOP_MS = 500;
 
+/** A scrape does not wait longer for the database, in milliseconds. */
+const SCRAPE_MS = 1_000;
+
+const secondsBehind = (store: Store): Promise<number> =>
+  Promise.race([
+    sequencerLag(store).then((waited) => waited / SECOND),
+    sleep(SCRAPE_MS, Number.NaN, { ref: false }),
+  ]);
+
 /** Puts one replica together and starts it: pool, feed and server. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log } = options;
@@ -49,12 +60,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const relay = createCommitRelay();
   const store = createStore(database, options.defaults, relay);
-  const metrics = createMetrics();
+  const metrics = createMetrics({ sequencerLag: () => secondsBehind(store) });
   const feed = startFeed(
     store,
     relay,
     (job, err) => log.warn({ job, err }, 'a background job failed; it goes on'),
-    { watch: options.watch },
+    {
+      watch: options.watch,
+      watchObserver: {
+        opened: () => metrics.watches.inc(),
+        closed: () => metrics.watches.dec(),
+        delivered(events, lagMs) {
+          metrics.watchEvents.inc(events);
+          if (lagMs !== undefined) metrics.watchLag.observe(lagMs / 1_000);
+        },
+      },
+    },
   );
   const server = createHoldfastServer({
     routes: routes({ store, ...feed }),

@@ -83,3 +83,10 @@ export async function numberEvents({ database: { hot: sql } }: Store, batch: num
   const [row] = await sql<{ numbered: number }[]>`SELECT holdfast_sequence(${batch}) AS numbered`;
   return row?.numbered ?? 0;
 }
+
+/** For how many microseconds the oldest committed event has been waiting for its position; 0: none waits. */
+export async function sequencerLag({ database: { sql } }: Store): Promise<Micros> {
+  const [row] = await sql<Row[]>`
+    SELECT holdfast_now() - at AS waited FROM event WHERE position IS NULL ORDER BY id LIMIT 1`;
+  return Math.max(0, micros(row?.waited ?? 0));
+}

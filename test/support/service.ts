@@ -15,6 +15,7 @@ import { authInterceptor } from '../../src/rpc/interceptors/auth.js';
 import { errorsInterceptor } from '../../src/rpc/interceptors/errors.js';
 import { validateInterceptor } from '../../src/rpc/interceptors/validate.js';
 import { routes } from '../../src/rpc/routes.js';
+import type { ServerLimits } from '../../src/server/limits.js';
 import { createHoldfastServer } from '../../src/server.js';
 import { startService } from '../../src/service.js';
 import { openDatabase } from '../../src/store/database.js';
@@ -41,6 +42,7 @@ export interface TestServiceOptions {
   readonly poolSize?: number;
   /** How open streams are served. */
   readonly watch?: Partial<WatchOptions>;
+  readonly limits?: Partial<ServerLimits>;
 }
 
 /** A whole Holdfast in this process, on a free port of the loopback. */
@@ -76,7 +78,14 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const logs: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => logs.push(line) });
   const ownerToken = await makeOwner(databaseUrl, defaults);
-  const shared = { databaseUrl, defaults, log, poolSize: options.poolSize ?? 16, watch: options.watch };
+  const shared = {
+    databaseUrl,
+    defaults,
+    log,
+    poolSize: options.poolSize ?? 16,
+    watch: options.watch,
+    limits: options.limits ?? {},
+  };
   const { port, stop: stopServer } = await (options.withFeed === false ? startQuiet : startWhole)(shared);
 
   const url = `http://127.0.0.1:${port}`;
@@ -118,6 +127,7 @@ interface Parts {
   readonly log: Logger;
   readonly poolSize: number;
   readonly watch: Partial<WatchOptions> | undefined;
+  readonly limits: Partial<ServerLimits>;
 }
 
 interface RunningServer {

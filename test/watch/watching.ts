@@ -116,7 +116,7 @@ export class Watching {
   }
 }
 
-function endingOf(thrown: unknown): Ending {
+export function endingOf(thrown: unknown): Ending {
   const error = ConnectError.from(
     thrown instanceof ConnectError ? thrown : ((thrown as Error).cause ?? thrown),
   );
