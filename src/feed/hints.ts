@@ -22,13 +22,11 @@ export function listenForHints(
   store: Store,
   { onHistory, onLeases }: HintHandlers,
   onFault: FaultListener,
-  probeMs?: number,
 ): Background {
   const listener = openListener(store.database, {
     channels: { [HISTORY]: onHistory, [LEASES]: onLeases },
     onListening: onHistory,
     onFault: (error) => onFault('listening for hints', error),
-    ...(probeMs !== undefined && { probeMs }),
   });
   return {
     async stop() {
