@@ -25,6 +25,7 @@ beforeAll(async () => {
   });
   const database = {
     poolSize: 1,
+    hot: sql,
     sql: sql as unknown as Sql,
     orm: undefined as never,
     openListening: undefined as never,

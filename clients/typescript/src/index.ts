@@ -8,4 +8,5 @@ export { InvalidRequest, LeaseLost, Refused, WriteRejected, type WriteRejectedCo
 export { explain } from './explain.js';
 export { createHoldfast, type Holdfast, type HoldfastOptions } from './holdfast.js';
 export { type KeepRenewedOptions, keepRenewed, type RenewedLease } from './keep-renewed.js';
+export { type WatchConnection, type WatchNews, type WatchOptions, watch } from './watch.js';
 export { type HeldLease, type WithLeaseOptions, withLease } from './with-lease.js';
