@@ -25,7 +25,7 @@ beforeAll(async () => {
   });
   const database = {
     poolSize: 1,
-    hot: sql,
+    hot: sql as unknown as Sql,
     sql: sql as unknown as Sql,
     orm: undefined as never,
     openListening: undefined as never,
