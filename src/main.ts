@@ -28,6 +28,7 @@ const subcommands: Record<string, { group: string; load: Load }> = {
     group: 'Leases:',
     load: async () => (await import('./cli/end-execution.js')).endExecutionCommand(),
   },
+  watch: { group: 'History:', load: async () => (await import('./cli/watch.js')).watchCommand() },
   history: { group: 'History:', load: async () => (await import('./cli/history.js')).historyCommand() },
   report: { group: 'History:', load: async () => (await import('./cli/report.js')).reportCommand() },
   whoami: { group: 'Identity:', load: async () => (await import('./cli/whoami.js')).whoamiCommand() },
