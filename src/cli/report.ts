@@ -4,22 +4,27 @@ import { GetEnforcementReportResponseSchema } from '@holdfast/proto/history';
 import type { Command } from 'commander';
 import { moment } from './arguments.js';
 import { connected, remoteCommand } from './command.js';
+import { ExitCode } from './exit.js';
 import { joinSections } from './task-text.js';
 import { oneLine } from './text.js';
 
 interface Options {
   since?: Timestamp;
+  check?: boolean;
 }
 
 export function reportCommand(): Command {
   return remoteCommand(
     'report',
-    'Count the writes that enforcing locks would have refused',
-    'holdfast report --since 7d',
+    'Say whether locks can be enforced, and count the writes that would have been refused',
+    'holdfast report',
+    'holdfast report --since 30d',
+    'holdfast report --check',
   )
-    .option('--since <time>', 'from when on: 2026-03-01 or how long ago, 7d', moment)
+    .option('--since <time>', 'from when on: 2026-03-01 or how long ago (default: 7d)', moment)
+    .option('--check', 'exit with 3 when something stands in the way')
     .action(
-      connected<Options>(async ({ holdfast, out, project }, { since }) => {
+      connected<Options>(async ({ holdfast, out, project }, { since, check }) => {
         const answer = await holdfast.history.getEnforcementReport({ project, ...(since ? { since } : {}) });
         out.result(GetEnforcementReportResponseSchema, answer, () => {
           const counts = out.table(answer.counts, [
@@ -29,8 +34,9 @@ export function reportCommand(): Command {
             ['RPC', (count) => count.rpc],
             ['WRITES', (count) => String(count.writes)],
           ]);
-          return joinSections(answer.counts.length > 0 ? counts : '', oneLine(answer.summary));
+          return joinSections(oneLine(answer.summary), answer.counts.length > 0 ? counts : '');
         });
+        if (check && !answer.readyToEnforce) process.exitCode = ExitCode.REFUSED;
       }),
     );
 }

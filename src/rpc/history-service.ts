@@ -5,6 +5,7 @@ import { listHistory } from '../store/history.js';
 import type { ServiceFunctions } from './api.js';
 import { eventMessage } from './encode/event.js';
 import { microsOf } from './encode/time.js';
+import { getEnforcementReport } from './enforcement-report.js';
 import { cut, numberCursor, pageOf } from './page.js';
 
 type Functions = ServiceFunctions<typeof HistoryService.method>;
@@ -32,4 +33,4 @@ const listHistoryCall: Functions['listHistory'] = async ({ store, sequencer }, c
   return { events: rows.map(eventMessage), nextPageToken };
 };
 
-export const historyFunctions = { listHistory: listHistoryCall } satisfies Functions;
+export const historyFunctions = { listHistory: listHistoryCall, getEnforcementReport } satisfies Functions;

@@ -34,7 +34,6 @@ export function messagesIn(message: DescMessage, seen = new Set<DescMessage>()):
 
 /** RPCs of later versions: they answer UNIMPLEMENTED until then. */
 export const NOT_BUILT: ReadonlySet<string> = new Set([
-  'HistoryService/GetEnforcementReport',
   'HistoryService/ListNotifications',
   'HistoryService/AcknowledgeNotifications',
   'ProjectService/CreateWebhook',

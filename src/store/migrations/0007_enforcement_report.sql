@@ -1,0 +1,1 @@
+CREATE INDEX "event_guarded" ON "event" USING btree ("project","at") WHERE "event"."kind" IN (21, 22);
