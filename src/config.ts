@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import envPaths from 'env-paths';
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { SECOND } from './domain/instant.js';
+import { DAY, SECOND } from './domain/instant.js';
 import type { Settings } from './domain/settings.js';
 
 /** Seconds in a setting, microseconds in the code. */
@@ -71,7 +71,11 @@ export const SETTINGS = {
   HISTORY_RETENTION_DAYS: {
     meaning: 'how many days of history are kept; 0 for ever',
     default: '0',
-    type: z.coerce.number('must be a number of days').min(0, 'must not be negative'),
+    type: z.coerce
+      .number('must be a number of days')
+      .min(0, 'must not be negative')
+      .max(36_500, 'must be at most 36500; 0 keeps it for ever')
+      .transform((days) => Math.round(days * DAY)),
   },
   DATABASE_POOL_SIZE: {
     meaning: 'how many database connections a process uses',

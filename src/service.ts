@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { SECOND } from './domain/instant.js';
+import { type Micros, SECOND } from './domain/instant.js';
 import type { Settings } from './domain/settings.js';
 import { createCommitRelay, startFeed } from './feed/feed.js';
 import type { WatchOptions } from './feed/watch-hub.js';
@@ -26,6 +26,8 @@ export interface ServiceOptions {
   /** 0 for any free one. */
   readonly port: number;
   readonly defaults: Settings;
+  /** How long the history is kept, in microseconds; 0 or absent: for ever. */
+  readonly historyKeptFor?: Micros;
   readonly tls?: NonNullable<ServerOptions['tls']>;
   readonly limits?: NonNullable<ServerOptions['limits']>;
   /** How open streams are served; tests set some of it short. */
@@ -67,6 +69,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     (job, err) => log.warn({ job, err }, 'a background job failed; it goes on'),
     {
       watch: options.watch,
+      historyKeptFor: options.historyKeptFor,
       watchObserver: {
         opened: () => metrics.watches.inc(),
         closed: () => metrics.watches.dec(),

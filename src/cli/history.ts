@@ -68,6 +68,9 @@ export function historyCommand(): Command {
           ]);
         });
         noteMore(session, answer, options.limit);
+        if (answer.floor > 0n && (options.oldestFirst || answer.nextPageToken === '')) {
+          out.note(`What happened up to position ${answer.floor} is no longer kept.`);
+        }
       }),
     );
 }

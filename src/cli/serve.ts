@@ -86,6 +86,7 @@ async function serve(options: ServeOptions): Promise<void> {
       host,
       port: config.PORT,
       defaults: defaultSettings(config),
+      historyKeptFor: config.HISTORY_RETENTION_DAYS,
       log,
       ...(tls && { tls }),
     });

@@ -1,3 +1,4 @@
+import type { Micros } from '../domain/instant.js';
 import type { CommitListener, Store } from '../store/store.js';
 import type { Background, FaultListener } from './background.js';
 import { createExpiryTimer } from './expiry-timer.js';
@@ -35,17 +36,19 @@ export function createCommitRelay(): CommitRelay {
 export interface FeedOptions {
   readonly watch?: Partial<WatchOptions> | undefined;
   readonly watchObserver?: WatchObserver;
+  /** In microseconds; 0 or absent: for ever. */
+  readonly historyKeptFor?: Micros | undefined;
 }
 
 export function startFeed(
   store: Store,
   relay: CommitRelay,
   onFault: FaultListener,
-  { watch, watchObserver }: FeedOptions = {},
+  { watch, watchObserver, historyKeptFor }: FeedOptions = {},
 ): Feed {
   const sequencer = createSequencer(store, onFault);
   const expiry = createExpiryTimer(store, onFault);
-  const housekeeping = createHousekeeping(store, onFault);
+  const housekeeping = createHousekeeping(store, onFault, historyKeptFor);
   const statistics = createStatistics(store, onFault);
   const waiting = createWaitingRoom(store, onFault);
   const watches = createWatchHub(store, onFault, watch, watchObserver);

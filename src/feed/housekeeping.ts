@@ -1,14 +1,28 @@
+import type { Micros } from '../domain/instant.js';
 import { forgetOldRequests } from '../store/requests.js';
+import { pruneHistory } from '../store/retention.js';
 import type { Store } from '../store/store.js';
 import type { Background, FaultListener } from './background.js';
 
 const BATCH = 1_000;
 
-/** Forgets request ids that are older than a day, a batch at a time, every minute. */
-export function createHousekeeping(store: Store, onFault: FaultListener, everyMs = 60_000): Background {
+/**
+ * Forgets request ids that are older than a day, and events that are older than the history is kept, a batch at a
+ * time, every minute.
+ *
+ * @param historyKeptFor in microseconds; 0: for ever
+ */
+export function createHousekeeping(
+  store: Store,
+  onFault: FaultListener,
+  historyKeptFor: Micros = 0,
+  everyMs = 60_000,
+): Background {
   let running: Promise<void> | undefined;
+  let stopped = false;
   const tidy = async () => {
-    while ((await forgetOldRequests(store.database.sql, BATCH)) === BATCH);
+    while (!stopped && (await forgetOldRequests(store.database.sql, BATCH)) === BATCH);
+    while (!stopped && historyKeptFor > 0 && (await pruneHistory(store, historyKeptFor, BATCH)).more);
   };
   const timer = setInterval(() => {
     running ??= tidy()
@@ -20,6 +34,7 @@ export function createHousekeeping(store: Store, onFault: FaultListener, everyMs
   timer.unref();
   return {
     async stop() {
+      stopped = true;
       clearInterval(timer);
       await running;
     },

@@ -14,7 +14,7 @@ const listHistoryCall: Functions['listHistory'] = async ({ store, sequencer }, c
   const page = pageOf(request, call.project);
   // Whoever asks after a write finds the write: what is committed gets its position first.
   await sequencer.catchUp();
-  const events = await listHistory(
+  const { floor, events } = await listHistory(
     store,
     call.project,
     {
@@ -30,7 +30,7 @@ const listHistoryCall: Functions['listHistory'] = async ({ store, sequencer }, c
     page.size + 1,
   );
   const { rows, nextPageToken } = cut(page, events, (event) => String(event.position));
-  return { events: rows.map(eventMessage), nextPageToken };
+  return { events: rows.map(eventMessage), nextPageToken, floor };
 };
 
 export const historyFunctions = { listHistory: listHistoryCall, getEnforcementReport } satisfies Functions;

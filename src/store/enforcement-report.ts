@@ -18,6 +18,7 @@ interface WarnedWrites {
 export interface GuardCounts {
   /** By the clock of the read. */
   readonly now: Micros;
+  /** As asked for, or later: from when on the history is kept. */
   readonly since: Micros;
   /** Newest day first, then the most writes first, at most {@link MAX_LINES}. */
   readonly lines: readonly WarnedWrites[];
@@ -44,7 +45,11 @@ export async function countGuardFindings(
 ): Promise<GuardCounts> {
   const rows = await sql<Row[]>`
     WITH span AS MATERIALIZED (
-      SELECT t AS now, coalesce(${since ?? null}::bigint, t - ${DEFAULT_SPAN}::bigint) AS since
+      -- Of what is no longer kept, nothing is said.
+      SELECT t AS now, greatest(coalesce(${since ?? null}::bigint, t - ${DEFAULT_SPAN}::bigint), (
+        SELECT coalesce((
+          SELECT at FROM event e WHERE e.project = h.project AND e.position > h.floor ORDER BY e.position LIMIT 1), t)
+        FROM history_head h WHERE h.project = ${project} AND h.floor > 0)) AS since
       FROM (SELECT holdfast_now() AS t) clock
     ), line AS MATERIALIZED (
       SELECT e.kind, e.actor, e.payload->>'code' AS code, e.payload->>'rpc' AS rpc, e.at / ${DAY}::bigint AS day,

@@ -35,6 +35,13 @@ export interface HistoryFilter {
   readonly newestFirst: boolean;
 }
 
+/** A page of the history. */
+export interface HistoryPage {
+  /** The highest position that is no longer kept, when the page was read; 0: all are. */
+  readonly floor: bigint;
+  readonly events: readonly HistoryEvent[];
+}
+
 /** Events in the order of their positions, after (or, newest first, before) a position. */
 export async function listHistory(
   { database: { sql } }: Store,
@@ -42,9 +49,11 @@ export async function listHistory(
   { taskId, actor, executionId, kinds, since, until, newestFirst }: HistoryFilter,
   after: bigint | undefined,
   limit: number,
-): Promise<HistoryEvent[]> {
+): Promise<HistoryPage> {
   const rows = await sql<Row[]>`
-    SELECT * FROM event
+    SELECT head.floor, e.* FROM (
+      SELECT coalesce((SELECT floor FROM history_head WHERE project = ${project}), 0) AS floor) head
+    LEFT JOIN (SELECT * FROM event
     WHERE project = ${project} AND position IS NOT NULL
       ${taskId === undefined ? sql`` : sql`AND task_id = ${taskId}`}
       ${actor === undefined ? sql`` : sql`AND actor = ${actor}`}
@@ -53,8 +62,12 @@ export async function listHistory(
       ${since === undefined ? sql`` : sql`AND at >= ${since}`}
       ${until === undefined ? sql`` : sql`AND at < ${until}`}
       ${after === undefined ? sql`` : newestFirst ? sql`AND position < ${after}` : sql`AND position > ${after}`}
-    ORDER BY position ${newestFirst ? sql`DESC` : sql`ASC`} LIMIT ${limit}`;
-  return rows.map(eventOf);
+    ORDER BY position ${newestFirst ? sql`DESC` : sql`ASC`} LIMIT ${limit}) e ON true
+    ORDER BY e.position ${newestFirst ? sql`DESC` : sql`ASC`}`;
+  return {
+    floor: rows[0]?.floor as bigint,
+    events: rows.filter(({ position }) => position !== null).map(eventOf),
+  };
 }
 
 /** An event, as `SELECT * FROM event` gives it. */

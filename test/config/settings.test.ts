@@ -53,7 +53,7 @@ test('every setting has a value that is taken', () => {
     LOCK_MAX_TTL_SECONDS: ['3600', HOUR],
     LOCK_MAX_AGE_SECONDS: ['0', 0],
     LOCK_ENFORCEMENT: ['Enforce', 'ENFORCE'],
-    HISTORY_RETENTION_DAYS: ['30', 30],
+    HISTORY_RETENTION_DAYS: ['30', 30 * DAY],
     DATABASE_POOL_SIZE: [' 4 ', 4],
     LOG_LEVEL: ['silent', 'silent'],
   };
@@ -83,6 +83,7 @@ test.each([
   ['LOCK_ENFORCEMENT', 'strict', 'must be off, warn or enforce'],
   ['HISTORY_RETENTION_DAYS', '-1', 'must not be negative'],
   ['HISTORY_RETENTION_DAYS', 'ever', 'must be a number of days'],
+  ['HISTORY_RETENTION_DAYS', '1e9', 'must be at most 36500; 0 keeps it for ever'],
   ['DATABASE_POOL_SIZE', '1', 'must be at least 2'],
   ['DATABASE_POOL_SIZE', '1000', 'must be at most 200'],
   ['DATABASE_POOL_SIZE', '2.5', 'must be whole'],

@@ -22,7 +22,7 @@ export declare const file_holdfast_v1_history: GenFile;
  */
 export declare type Event = Message<"holdfast.v1.Event"> & {
   /**
-   * Its place in the project's history, from 1, without gaps.
+   * Its place in the project's history, from 1, without gaps but for those that restored backups leave.
    *
    * @generated from field: int64 position = 1;
    */
@@ -1074,6 +1074,13 @@ export declare type ListHistoryResponse = Message<"holdfast.v1.ListHistoryRespon
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * The highest position that is no longer kept; 0: all are. Up to it, nothing is found, whatever there was.
+   *
+   * @generated from field: int64 floor = 3;
+   */
+  floor: bigint;
 };
 
 /**
