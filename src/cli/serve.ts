@@ -4,15 +4,8 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Command, InvalidArgumentError } from 'commander';
 import { destination, pino } from 'pino';
-import { type Cluster, openCluster } from '../cluster/cluster.js';
-import {
-  type Config,
-  ConfigError,
-  defaultSettings,
-  parseConfig,
-  readEnvironment,
-  SETTINGS,
-} from '../config.js';
+import type { Cluster } from '../cluster/cluster.js';
+import { type Config, ConfigError, defaultSettings, SETTINGS } from '../config.js';
 import { ensureOwner } from '../owner.js';
 import { startService } from '../service.js';
 import { openDatabase } from '../store/database.js';
@@ -20,6 +13,7 @@ import { migrate } from '../store/migrate.js';
 import { createStore } from '../store/store.js';
 import { ExitCode } from './exit.js';
 import { reportFailure } from './failure.js';
+import { openForUse, readConfig, WORKER_DATABASE } from './serve/database.js';
 import { styleFor } from './style.js';
 
 interface ServeOptions {
@@ -32,9 +26,6 @@ interface ServeOptions {
   workers: number;
   json?: boolean;
 }
-
-/** How a worker is told, by its primary, which database was opened for all of them. */
-const WORKER_DATABASE = 'HOLDFAST_WORKER_DATABASE_URL';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -99,7 +90,7 @@ async function serve(options: ServeOptions): Promise<void> {
 
   const embedded = config.DATABASE_URL === undefined;
   await runUntilSignalled(async () => {
-    const { database, url } = await openForUse(config, options);
+    const { database, url } = await openForUse(config, options.json === true);
     try {
       await migrate({ url });
       const tokenFile = await makeOwner(config, url, embedded);
@@ -119,20 +110,6 @@ async function serve(options: ServeOptions): Promise<void> {
   });
 }
 
-function readConfig({ port, host, data, databaseUrl }: ServeOptions): Config {
-  const environment = readEnvironment();
-  delete environment[WORKER_DATABASE];
-  const flags = {
-    ...(port !== undefined && { PORT: port }),
-    ...(host !== undefined && { HOST: host }),
-    ...(data !== undefined && { HOLDFAST_DATA: data }),
-    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
-  };
-  return parseConfig({ ...environment, ...flags }, (message) => {
-    process.stderr.write(`${styleFor(process.stderr).yellow('warning:')} ${message}\n`);
-  });
-}
-
 function readTls({ tlsCert, tlsKey }: ServeOptions) {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
@@ -146,20 +123,6 @@ function readTls({ tlsCert, tlsKey }: ServeOptions) {
     }
   };
   return { cert: read(tlsCert), key: read(tlsKey) };
-}
-
-async function openForUse(
-  config: Config,
-  { json }: ServeOptions,
-): Promise<{ url: string; database?: Cluster }> {
-  if (config.DATABASE_URL !== undefined) return { url: config.DATABASE_URL };
-  const database = await openCluster({
-    dataDir: config.HOLDFAST_DATA,
-    onProgress: (line) => {
-      if (!json) process.stdout.write(`${line}\n`);
-    },
-  });
-  return { url: database.url, database };
 }
 
 async function makeOwner(config: Config, url: string, embedded: boolean): Promise<string | undefined> {

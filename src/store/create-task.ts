@@ -74,7 +74,7 @@ export async function createTask(
       FROM clock
     ), fenced AS (
       INSERT INTO fence (project, external_key, fencing_token)
-      SELECT ${project}, key, 0 FROM (SELECT ${task.externalKey ?? null}::text AS key) k, kept, missing
+      SELECT ${project}, key, (SELECT counters_from FROM meta) FROM (SELECT ${task.externalKey ?? null}::text AS key) k, kept, missing
       WHERE key IS NOT NULL AND kept.ok AND missing.ids IS NULL
       ON CONFLICT (project, external_key) DO UPDATE SET fencing_token = fence.fencing_token
       RETURNING fencing_token

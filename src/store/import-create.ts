@@ -93,7 +93,7 @@ export async function createTasks(
           WHERE l.task_id IS NULL)
     ), fenced AS (
       INSERT INTO fence (project, external_key, fencing_token)
-      SELECT ${project}, f.external_key, 0 FROM (SELECT external_key FROM fresh ORDER BY external_key) f, kept
+      SELECT ${project}, f.external_key, (SELECT counters_from FROM meta) FROM (SELECT external_key FROM fresh ORDER BY external_key) f, kept
       ON CONFLICT (project, external_key) DO UPDATE SET fencing_token = fence.fencing_token
       RETURNING external_key, fencing_token
     ), step AS (

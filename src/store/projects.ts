@@ -65,6 +65,9 @@ export async function createProject(
       VALUES (${fresh.id}, ${fresh.title}, ${set.enforcement}, ${set.default_ttl}, ${set.max_ttl}, ${set.max_age},
         ${set.max_expiries}, holdfast_now())
       RETURNING *
+    ), headed AS (
+      INSERT INTO history_head (project, position)
+      SELECT made.id, meta.counters_from FROM made, meta WHERE meta.counters_from > 0
     ), told AS (
       INSERT INTO event (project, kind, at, actor, actor_kind, execution_id, payload)
       SELECT id, ${event.kind}, created_at, ${actor.principal}, ${event.actor_kind ?? null}, ${actor.executionId ?? null},

@@ -28,6 +28,11 @@ const bytes = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () =>
 export const meta = pgTable('meta', {
   one: boolean('one').primaryKey().default(true),
   epoch: text('epoch').notNull(),
+  /**
+   * Where counters that are new to the database begin: the tokens of an external key, the positions of a project.
+   * Above 0 after a restore, since those that were lost with it may have had the same names.
+   */
+  countersFrom: int64('counters_from').notNull().default(sql`0`),
 });
 
 export const project = pgTable('project', {

@@ -35,7 +35,12 @@ const LAYERS: readonly Layer[] = [
   { files: ['src/config.ts'], mayImport: ['src/domain/'], mayUse: [] },
   // What puts the parts together.
   { files: ['src/owner.ts', 'src/service.ts'], mayImport: ['src/'], mayUse: [] },
-  { files: ['src/cli/serve.ts', 'src/cli/serve/'], mayImport: ['src/'], mayUse: ['@holdfast/client'] },
+  // The commands that are a server, or work on its database.
+  {
+    files: ['src/cli/serve.ts', 'src/cli/serve/', 'src/cli/admin/'],
+    mayImport: ['src/'],
+    mayUse: ['@holdfast/client'],
+  },
   { files: ['src/cli/'], mayImport: ['src/config.ts'], mayUse: [...WIRE, '@holdfast/client'] },
   { files: ['src/main.ts'], mayImport: ['src/cli/'], mayUse: [] },
   { files: ['gen/ts/'], mayImport: [], mayUse: ['@bufbuild/protobuf'] },

@@ -16,9 +16,20 @@ const made = new Set<TestDatabase>();
 let administrator: postgres.Sql | undefined;
 
 /** Makes a migrated, empty database. It is dropped at the end of the test file, if the test did not do so before. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export function createTestDatabase(): Promise<TestDatabase> {
+  return createFrom(inject('postgresTemplate'));
+}
+
+/** Makes a copy of a test database, as a backup is one. Nobody may be connected to it: its sessions are ended. */
+export async function copyTestDatabase(url: string): Promise<TestDatabase> {
+  const original = new URL(url).pathname.slice(1);
+  await run(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${original}'`);
+  return createFrom(original);
+}
+
+async function createFrom(template: string): Promise<TestDatabase> {
   const name = `holdfast_test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
-  await run(`create database ${name} template ${inject('postgresTemplate')}`);
+  await run(`create database ${name} template ${template}`);
   const database: TestDatabase = {
     url: withDatabase(inject('postgresUrl'), name),
     drop: async () => {

@@ -1,0 +1,1 @@
+ALTER TABLE "meta" ADD COLUMN "counters_from" bigint DEFAULT 0 NOT NULL;
