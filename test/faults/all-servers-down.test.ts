@@ -6,6 +6,7 @@ import { Agent } from '../support/agent.js';
 import { type MovableClock, stopClock } from '../support/clock.js';
 import { brokenRules } from '../support/history-audit.js';
 import { startTestService } from '../support/service.js';
+import { Watching } from '../watch/watching.js';
 
 const LEASES = 40;
 
@@ -31,6 +32,9 @@ test('leases whose deadline passes while every server is down expire, each once,
     executionId: 'run-1',
     proof: { leaseId: held.leaseId, fencingToken: held.fencingToken },
   });
+  const watching = await new Watching(agent.holdfast).begun();
+  expect(watching.leases).toHaveLength(LEASES + 2);
+  await watching.stop();
   await first.stop();
 
   await clock.advance(HOUR);
@@ -41,6 +45,13 @@ test('leases whose deadline passes while every server is down expire, each once,
   const expired = async (from: typeof one) =>
     (await from.history.listHistory({ kinds: [EventKind.LEASE_EXPIRED], pageSize: 1000 })).events;
   await expect.poll(async () => (await expired(one)).length, { timeout: 15_000 }).toBe(LEASES + 1);
+
+  // A watcher that resumes, at whatever server, is told each of them once.
+  const resumed = new Watching(two, { resumeAfter: watching.token });
+  const ofKind = (kind: string) => resumed.events.filter((event) => EventKind[event.kind] === kind);
+  await resumed.until(() => ofKind('LEASE_EXPIRED').length >= LEASES + 1);
+  const seen = ofKind('LEASE_EXPIRED').map(({ taskId }) => taskId);
+  expect(seen.toSorted()).toEqual([...lapsing, blocked].toSorted());
 
   const events = await expired(two);
   expect(events.map(({ taskId }) => taskId).toSorted()).toEqual([...lapsing, blocked].toSorted());
@@ -63,5 +74,8 @@ test('leases whose deadline passes while every server is down expire, each once,
   // And the one that was not due still ends at its own deadline.
   await clock.advance(HOUR + MINUTE);
   await expect.poll(async () => (await expired(one)).length, { timeout: 15_000 }).toBe(LEASES + 3);
+  await resumed.until(() => ofKind('LEASE_EXPIRED').length >= LEASES + 3);
+  expect(resumed.positions).toEqual(resumed.positions.map((_, i) => (resumed.positions[0] ?? 0) + i));
+  await resumed.stop();
   expect(await brokenRules(first.databaseUrl)).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { beginNewEpoch } from '../../src/store/new-epoch.js';
 import { Agent, type Held, proofOf } from '../support/agent.js';
 import { connect, copyTestDatabase } from '../support/postgres.js';
 import { DEFAULT_SETTINGS, startTestService, type TestService } from '../support/service.js';
+import { Watching } from '../watch/watching.js';
 
 /** One life of the database: a server on it, and agents whose tokens are older than the backup. */
 interface Life {
@@ -39,6 +40,13 @@ async function create(agent: Agent, externalKey: string): Promise<string> {
 /** Grants and gives back, so often. */
 async function work(agent: Agent, taskId: string, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await agent.release(await agent.acquire(taskId));
+}
+
+/** Where a watcher resumes that has seen all there is. */
+async function resumeTokenOf({ holdfast }: Agent): Promise<string> {
+  const watching = await new Watching(holdfast).begun();
+  await watching.stop();
+  return watching.token;
 }
 
 const remove = ({ holdfast, executionId }: Agent, held: Held) =>
@@ -93,6 +101,7 @@ test('after restoring a backup and a new epoch, nothing that was lost is handed 
   await remove(original.ada, gone);
   const heldByAda = await original.ada.acquire(kept);
   const heldByRob = await original.rob.acquire(taken);
+  const resumeTokens = [await resumeTokenOf(original.ada)];
   await original.service.stop();
   const backup = await copyTestDatabase(original.service.databaseUrl);
 
@@ -106,6 +115,7 @@ test('after restoring a backup and a new epoch, nothing that was lost is handed 
   const owner = future.service.client(future.service.ownerToken);
   for (let i = 0; i < 3; i++) await owner.projects.createProject({ project: `late-${i}` });
   await owner.history.listHistory({});
+  resumeTokens.push(await resumeTokenOf(future.ada));
   await future.service.stop();
 
   const all = await handedOut(original.service.databaseUrl);
@@ -116,6 +126,13 @@ test('after restoring a backup and a new epoch, nothing that was lost is handed 
     expect(epoch).toMatchObject({ revoked: 2, expired: 0, tasks: 2, projects: 1 });
     const { service, ada, rob } = await live(secrets, url);
     const people = service.client(service.ownerToken);
+
+    for (const resumeAfter of resumeTokens) {
+      const { code, gap } = await new Watching(people, { resumeAfter }).ended();
+      expect([code, gap?.reason]).toEqual(['OutOfRange', 'RESET']);
+    }
+    const watching = await new Watching(people).begun();
+    expect(watching.leases).toEqual([]);
 
     // Late writers, from before the backup and from the lost future; also before anybody took over.
     for (const [agent, proof] of [
@@ -158,6 +175,12 @@ test('after restoring a backup and a new epoch, nothing that was lost is handed 
     const first = positions.findIndex((position) => position > epoch.countersFrom);
     expect(positions[first - 1]).toBe(BigInt(first));
     const rest = positions.slice(first);
+    // Whoever watches from then on misses none.
+    await watching.until(({ positions }) => positions.at(-1) === Number(rest.at(-1)));
+    const seen = watching.positions.length;
+    expect(watching.positions).toEqual(rest.slice(-seen).map(Number));
+    expect(seen).toBeGreaterThan(20);
+    await watching.stop();
     expect(rest).toEqual(rest.map((_, i) => epoch.countersFrom + BigInt(i) + 1n));
     expect(events.slice(first, first + 5).map(({ kind }) => EventKind[kind])).toEqual([
       'LEASE_REVOKED',

@@ -7,6 +7,7 @@ import { pruneHistory } from '../../src/store/retention.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { type MovableClock, stopClock } from '../support/clock.js';
 import { DEFAULT_SETTINGS } from '../support/service.js';
+import { Watching } from '../watch/watching.js';
 import { type Board, startBoard } from './board.js';
 
 let board: Board;
@@ -35,6 +36,8 @@ test('what is no longer kept leaves the lists, which say up to where, and pages 
   const newestFirst = await history.listHistory({ order: HistoryOrder.NEWEST_FIRST, pageSize: 1 });
   expect([oldestFirst.floor, oldestFirst.events.map(({ position }) => position)]).toEqual([0n, [1n, 2n]]);
   const floor = newestFirst.events[0]?.position ?? 0n;
+  const watching = await new Watching(board.viewer).begun();
+  await watching.stop();
 
   await clock.advance(30 * DAY + 1);
   const { id: young } = await board.task('young');
@@ -53,7 +56,23 @@ test('what is no longer kept leaves the lists, which say up to where, and pages 
   });
   expect(last).toMatchObject({ floor, events: [], nextPageToken: '' });
   expect(await history.listHistory({ taskId: old })).toMatchObject({ floor, events: [] });
+  const atFloor = await new Watching(board.viewer, { resumeAfter: watching.token }).until(
+    ({ positions }) => positions.length === 2,
+  );
+  expect(atFloor.positions).toEqual([Number(floor) + 1, Number(floor) + 2]);
+  await atFloor.stop();
   expect((await board.viewer.tasks.getTask({ taskId: old })).task?.title).toBe('old');
+});
+
+test('a watch that would miss what was pruned is told so', async () => {
+  const watching = await new Watching(board.viewer).begun();
+  await watching.stop();
+  await board.task();
+  const { events } = await board.viewer.history.listHistory({});
+  await clock.advance(30 * DAY + 1);
+  await prune();
+  const { code, gap } = await new Watching(board.viewer, { resumeAfter: watching.token }).ended();
+  expect([code, gap?.reason, gap?.floor]).toEqual(['OutOfRange', 'COMPACTED', events.at(-1)?.position]);
 });
 
 test('the floor is the project’s own', async () => {
