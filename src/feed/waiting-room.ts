@@ -1,5 +1,5 @@
 import { grantNext, type NextRequest, type NextResult } from '../store/acquire-next.js';
-import type { QueueFilter } from '../store/queue.js';
+import type { QueueFilter } from '../store/queue-list.js';
 import type { Store } from '../store/store.js';
 import type { Background, FaultListener } from './background.js';
 

@@ -2,7 +2,8 @@ import type { LeaseService } from '@holdfast/proto/lease';
 import { RefusalReason } from '@holdfast/proto/lease';
 import { retryAfter } from '../domain/advice.js';
 import { describeSpan, SECOND } from '../domain/instant.js';
-import { COUNTED, type EmptyQueue, explainEmpty, type QueueFilter } from '../store/queue.js';
+import type { Counted, EmptyQueue } from '../store/empty-queue.js';
+import type { QueueFilter } from '../store/queue-list.js';
 import type { ServiceFunctions } from './api.js';
 import { repeated } from './call.js';
 import { duration, microsOf } from './encode/time.js';
@@ -44,7 +45,7 @@ export const acquireNextTask: NonNullable<Functions['acquireNextTask']> = async 
     case 'EXECUTION_ENDED':
       return { outcome: { case: 'refusal', value: refusalMessage({ kind: 'EXECUTION_ENDED' }, []) } };
     case 'NOTHING_READY': {
-      const empty = await explainEmpty(store, call.project, filter);
+      const empty = await store.explainEmpty({ project: call.project, filter });
       return {
         outcome: {
           case: 'refusal',
@@ -59,24 +60,32 @@ export const acquireNextTask: NonNullable<Functions['acquireNextTask']> = async 
   }
 };
 
-const counted = (n: number) => (n === COUNTED ? `${COUNTED} or more` : String(n));
+/** Undefined for none. */
+function counted({ n, more }: Counted, what: string): string | undefined {
+  if (n === 0) return undefined;
+  return `${n}${more ? ' or more' : ''} ${what}`;
+}
 
 function whyEmpty(
   { leased, blocked, quarantined, filteredOut, nextExpiry }: EmptyQueue,
   filter: QueueFilter,
-) {
+): string {
   const filtered = filter.planId !== undefined || filter.labels.length > 0 || filter.assignee !== undefined;
+  const expiry =
+    nextExpiry === undefined
+      ? ''
+      : ` (next expiry ${leased.more ? 'within' : 'in'} ${describeSpan(nextExpiry)})`;
   const parts = [
-    leased > 0 &&
-      `${counted(leased)} leased${nextExpiry === undefined ? '' : ` (next expiry in ${describeSpan(nextExpiry)})`}`,
-    blocked > 0 && `${counted(blocked)} blocked`,
-    quarantined > 0 && `${counted(quarantined)} quarantined`,
-    filtered && filteredOut > 0 && `${counted(filteredOut)} ready that your filter leaves out`,
-  ].filter((part) => part !== false);
-  if (parts.length === 0) {
-    return filtered
-      ? 'Nothing is ready: no unfinished task matches your filter.'
-      : 'Nothing is ready: every task is finished.';
+    counted(leased, `leased${expiry}`),
+    counted(blocked, 'blocked'),
+    counted(quarantined, 'quarantined'),
+    filtered ? counted(filteredOut, 'ready that your filter leaves out') : undefined,
+  ].filter((part) => part !== undefined);
+  if (parts.length > 0) {
+    return `Nothing is ready: ${parts.join(', ')}. Ask again with wait, or after retry_after.`;
   }
-  return `Nothing is ready: ${parts.join(', ')}. Ask again with wait, or after retry_after.`;
+  if (!filtered) return 'Nothing is ready: every task is finished.';
+  return leased.more || blocked.more || quarantined.more
+    ? 'Nothing ready matches your filter. Ask again with wait, or after retry_after.'
+    : 'Nothing is ready: no unfinished task matches your filter.';
 }

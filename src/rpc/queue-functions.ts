@@ -2,13 +2,8 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { NotReadySchema, TaskService } from '@holdfast/proto/task';
 import { describeSpan } from '../domain/instant.js';
 import { canonicalPrincipal } from '../domain/principal.js';
-import {
-  listNotReady,
-  listReady,
-  type NotReady,
-  type QueueCursor,
-  type QueueFilter,
-} from '../store/queue.js';
+import { listNotReady, listReady, type NotReady, type QueueCursor } from '../store/queue.js';
+import type { QueueFilter } from '../store/queue-list.js';
 import type { Store } from '../store/store.js';
 import type { ServiceFunctions } from './api.js';
 import type { Call } from './call.js';

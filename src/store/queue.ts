@@ -1,19 +1,11 @@
 import type { Micros } from '../domain/instant.js';
 import type { Holder } from '../domain/principal.js';
 import type { Settings } from '../domain/settings.js';
-import { textArray } from './arrays.js';
 import type { Sql } from './database.js';
+import { BEST_FIRST, bestOf, matches, type QueueFilter } from './queue-list.js';
 import type { Store } from './store.js';
 import { type Row, SELECT_STATE, SELECT_TASK } from './task-row.js';
 import { type TaskWithState, withState } from './tasks.js';
-
-/** Which ready tasks are wanted. */
-export interface QueueFilter {
-  readonly planId: string | undefined;
-  /** All of them. */
-  readonly labels: readonly string[];
-  readonly assignee: string | undefined;
-}
 
 /** Where a listing of ready tasks goes on: best first by priority, plan order, age. */
 export interface QueueCursor {
@@ -21,13 +13,6 @@ export interface QueueCursor {
   readonly planOrder: number;
   readonly seq: number;
 }
-
-const matches = (sql: Sql, { planId, labels, assignee }: QueueFilter) => sql`
-  ${planId === undefined ? sql`` : sql`AND q.plan_id = ${planId}`}
-  ${labels.length === 0 ? sql`` : sql`AND q.labels <> '{}' AND q.labels @> ${textArray(sql, labels)}`}
-  ${assignee === undefined ? sql`` : sql`AND q.assignee = ${assignee}`}`;
-
-const BEST_FIRST = 'ORDER BY q.priority DESC, q.plan_order, q.seq';
 
 /**
  * Tasks whose lease has lapsed, whether or not anybody recorded that: few, since sweeps do. How few, the planner
@@ -61,9 +46,7 @@ export async function findCandidates(
   limit: number,
 ): Promise<Candidates> {
   const rows = await sql<{ task_id: string; lapsed: boolean }[]>`
-    (SELECT q.task_id, false AS lapsed FROM queue q
-      WHERE q.project = ${project} AND q.standing = 1 ${matches(sql, filter)}
-      ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
+    (SELECT task_id, false AS lapsed FROM ${bestOf(sql, { project, filter, standing: 'READY' }, limit)} ready)
     UNION ALL
     (SELECT q.task_id, true FROM (SELECT holdfast_now() AS now) clock ${LAPSED(sql, project)}
       WHERE true ${matches(sql, filter)} LIMIT ${limit})`;
@@ -93,9 +76,7 @@ export async function listReady(
     : [sql``];
   const ranges = beyond.map(
     (range) => sql`
-      (SELECT q.task_id FROM queue q
-        WHERE q.project = ${project} AND q.standing = 1 ${matches(sql, filter)} ${range}
-        ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})
+      ${bestOf(sql, { project, filter, standing: 'READY', range }, limit)}
       UNION ALL
       (SELECT q.task_id FROM clock CROSS JOIN project p ${LAPSED(sql, project)}
         WHERE p.id = ${project} AND s.unmet = 0 AND NOT ${oneTooMany(sql, defaults)}
@@ -128,8 +109,8 @@ export interface NotReady {
 const WHY = { 2: 'BLOCKED', 3: 'LEASED', 4: 'QUARANTINED' } as const;
 
 /**
- * The oldest unfinished tasks that cannot be leased now, and why. Together with {@link listReady} they are all: a
- * lapsed lease whose task is not ready is told as what the task will be once that is recorded.
+ * Unfinished tasks that cannot be leased now, the best of each kind, and why. Together with {@link listReady} they are
+ * all: a lapsed lease whose task is not ready is told as what the task will be once that is recorded.
  */
 export async function listNotReady(
   { database: { sql }, defaults }: Store,
@@ -137,17 +118,21 @@ export async function listNotReady(
   filter: QueueFilter,
   limit: number,
 ): Promise<NotReady[]> {
+  const picked = (['BLOCKED', 'LEASED', 'QUARANTINED'] as const).map(
+    (standing) => sql`SELECT task_id FROM ${bestOf(sql, { project, filter, standing }, limit)} one`,
+  );
   const rows = await sql<Row[]>`
     SELECT clock.now, q.task_id, t.title, s.principal, s.execution_id, s.expires_at,
       CASE WHEN q.standing <> 3 OR s.expires_at > clock.now THEN q.standing
         WHEN ${oneTooMany(sql, defaults)} THEN 4 ELSE 2 END AS standing
-    FROM (SELECT holdfast_now() AS now) clock, project p, queue q
+    FROM (SELECT holdfast_now() AS now) clock, project p,
+      (${picked.reduce((all, one) => sql`${all} UNION ALL ${one}`)}) picked
+    JOIN queue q ON q.project = ${project} AND q.task_id = picked.task_id
     JOIN task t ON t.project = q.project AND t.id = q.task_id
     JOIN task_state s ON s.project = q.project AND s.task_id = q.task_id
-    WHERE p.id = ${project} AND q.project = ${project} AND q.standing <> 1
+    WHERE p.id = ${project}
       AND (q.standing <> 3 OR s.expires_at > clock.now OR s.unmet > 0 OR ${oneTooMany(sql, defaults)})
-      ${matches(sql, filter)}
-    ORDER BY q.standing, q.seq LIMIT ${limit}`;
+    ORDER BY q.standing, q.priority DESC, q.plan_order, q.seq LIMIT ${limit}`;
   return rows.map((row) => ({
     taskId: row.task_id as string,
     title: row.title as string,
@@ -159,47 +144,6 @@ export async function listNotReady(
     expiresAt: row.standing === 3 ? Number(row.expires_at) : undefined,
     now: Number(row.now),
   }));
-}
-
-/** Why nothing is ready. Counts stop at {@link COUNTED}. */
-export interface EmptyQueue {
-  readonly leased: number;
-  readonly blocked: number;
-  readonly quarantined: number;
-  /** Ready tasks that the filter leaves out. */
-  readonly filteredOut: number;
-  /** Until the first live lease that matches ends, unless it is renewed. */
-  readonly nextExpiry: Micros | undefined;
-}
-
-/** Counting further would cost more than it tells. */
-export const COUNTED = 1000;
-
-export async function explainEmpty(
-  { database: { sql } }: Store,
-  project: string,
-  filter: QueueFilter,
-): Promise<EmptyQueue> {
-  const count = (standing: number, which: QueueFilter) => sql`(
-    SELECT count(*) FROM (
-      SELECT 1 FROM queue q WHERE q.project = ${project} AND q.standing = ${sql.unsafe(String(standing))}
-        ${matches(sql, which)} LIMIT ${COUNTED}) counted)::integer`;
-  const anything: QueueFilter = { planId: undefined, labels: [], assignee: undefined };
-  const [row] = await sql<Row[]>`
-    SELECT ${count(1, anything)} AS filtered_out, ${count(2, filter)} AS blocked, ${count(3, filter)} AS leased,
-      ${count(4, filter)} AS quarantined,
-      (SELECT min(s.expires_at) - holdfast_now() FROM lease l
-        JOIN task_state s ON s.project = l.project AND s.task_id = l.task_id AND s.lease_id = l.id
-        JOIN queue q ON q.project = l.project AND q.task_id = l.task_id
-        WHERE l.project = ${project} AND l."end" IS NULL AND s.expires_at > holdfast_now() ${matches(sql, filter)}
-      ) AS next_expiry`;
-  return {
-    leased: row?.leased as number,
-    blocked: row?.blocked as number,
-    quarantined: row?.quarantined as number,
-    filteredOut: row?.filtered_out as number,
-    nextExpiry: row?.next_expiry === null ? undefined : Math.max(0, Number(row?.next_expiry)),
-  };
 }
 
 /** What came of the tasks that a task waited for, newest first. */

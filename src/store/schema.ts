@@ -206,7 +206,8 @@ export const dependency = pgTable(
 
 /**
  * Every unfinished task with what it is sorted and filtered by, and how it stands: what listing and picking
- * ready tasks reads. Written by the statement that changes the task.
+ * ready tasks reads. Written by the statement that changes the task. Its indexes are lists: the tasks of one
+ * standing, in the project, a plan or for an assignee, best first.
  */
 export const queue = pgTable(
   'queue',
@@ -223,17 +224,44 @@ export const queue = pgTable(
   },
   (t) => [
     primaryKey({ columns: [t.project, t.taskId] }),
-    index('queue_ready')
-      .on(t.project, t.priority.desc().nullsFirst(), t.planOrder, t.seq)
-      .where(sql`${t.standing} = 1`),
-    index('queue_ready_plan')
-      .on(t.project, t.planId, t.priority.desc().nullsFirst(), t.planOrder, t.seq)
-      .where(sql`${t.standing} = 1 AND ${t.planId} IS NOT NULL`),
-    index('queue_ready_assignee')
-      .on(t.project, t.assignee, t.priority.desc().nullsFirst(), t.planOrder, t.seq)
-      .where(sql`${t.standing} = 1 AND ${t.assignee} IS NOT NULL`),
-    index('queue_ready_labels').using('gin', t.labels).where(sql`${t.standing} = 1 AND ${t.labels} <> '{}'`),
-    index('queue_not_ready').on(t.project, t.standing, t.seq).where(sql`${t.standing} <> 1`),
+    index('queue_order').on(t.project, t.standing, t.priority.desc().nullsFirst(), t.planOrder, t.seq),
+    index('queue_plan')
+      .on(t.project, t.planId, t.standing, t.priority.desc().nullsFirst(), t.planOrder, t.seq)
+      .where(sql`${t.planId} IS NOT NULL`),
+    index('queue_assignee')
+      .on(t.project, t.assignee, t.standing, t.priority.desc().nullsFirst(), t.planOrder, t.seq)
+      .where(sql`${t.assignee} IS NOT NULL`),
+    // For the few who ask for labels that many tasks have, but hardly any all of them.
+    index('queue_several_labels')
+      .using('gin', t.labels)
+      .where(sql`${t.standing} = 1 AND cardinality(${t.labels}) > 1`),
+  ],
+);
+
+/**
+ * The same list for each label, as rows, since no index of `queue` can keep the order within a label. A trigger on
+ * `queue` writes it: only there are the row before and the row after known for certain.
+ */
+export const queueLabel = pgTable(
+  'queue_label',
+  {
+    project: text('project').notNull(),
+    label: text('label').notNull(),
+    taskId: text('task_id').notNull(),
+    standing: smallint('standing').notNull(),
+    priority: integer('priority').notNull(),
+    planOrder: integer('plan_order').notNull(),
+    seq: bigint('seq', { mode: 'number' }).notNull(),
+  },
+  (t) => [
+    uniqueIndex('queue_label_order').on(
+      t.project,
+      t.label,
+      t.standing,
+      t.priority.desc().nullsFirst(),
+      t.planOrder,
+      t.seq,
+    ),
   ],
 );
 

@@ -5,6 +5,7 @@ import { createBatcher } from './batcher.js';
 import type { ChangeItem } from './change-item.js';
 import type { Database } from './database.js';
 import { isThrownBack } from './database-error.js';
+import { type EmptyQuestion, type EmptyQueue, explainEmpty } from './empty-queue.js';
 import { type RefusalItem, recordEvents } from './events.js';
 import { type ReadItem, type ReadResult, readTasks } from './read-task.js';
 
@@ -26,6 +27,8 @@ export interface Store {
    * one row that stays locked must not hold up everybody else.
    */
   readonly applyWaiting: (items: readonly ChangeItem[]) => Promise<ApplyResult[]>;
+  /** Tells why nothing is ready, once for all who ask the same at the moment. */
+  readonly explainEmpty: (question: EmptyQuestion) => Promise<EmptyQueue>;
   /** Keeps an event that tells of no change, together with all that are being kept at the moment. */
   readonly recordSoon: (item: RefusalItem) => Promise<void>;
 }
@@ -59,6 +62,7 @@ export function createStore(database: Database, defaults: Settings, commits: Com
     read: createBatcher((items) => readTasks(database.hot, defaults, items)),
     applySoon: createBatcher((items) => applyBatch(database, items), tasksOf),
     applyWaiting: (items) => atOnce(() => apply(database.sql, items, 'wait')),
+    explainEmpty: createBatcher((questions) => explainEmpty(database.sql, questions)),
     recordSoon: createBatcher(async (items) => {
       await recordEvents(database.hot, items);
       return items.map(() => undefined);

@@ -29,6 +29,12 @@ const RULES: Record<string, string> = {
     JOIN task_state s ON s.project = q.project AND s.task_id = q.task_id
     WHERE q.priority <> s.priority OR q.labels <> t.labels OR q.seq <> t.seq OR q.plan_order <> t.plan_order
       OR q.plan_id IS DISTINCT FROM t.plan_id OR q.assignee IS DISTINCT FROM t.assignee`,
+  'each label of a task in the queue has its row in the list of that label, and there are no others': `
+    SELECT coalesce(l.task_id, q.task_id) AS task_id, q.label AS label, l.label AS listed FROM queue_label l
+    FULL JOIN (SELECT * FROM queue CROSS JOIN unnest(labels) label) q ON q.project = l.project AND q.task_id = l.task_id
+      AND q.label = l.label AND q.standing = l.standing AND q.priority = l.priority AND q.plan_order = l.plan_order
+      AND q.seq = l.seq
+    WHERE q.task_id IS NULL OR l.task_id IS NULL`,
   'an edge has both its ends': `
     SELECT d.task_id, d.blocker_id FROM dependency d
     LEFT JOIN task_state one ON one.project = d.project AND one.task_id = d.task_id

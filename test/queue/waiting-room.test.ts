@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from 'postgres';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createWaitingRoom, type WaitingRoom } from '../../src/feed/waiting-room.js';
-import type { QueueFilter } from '../../src/store/queue.js';
+import type { QueueFilter } from '../../src/store/queue-list.js';
 import type { Store } from '../../src/store/store.js';
 import { ADA, newTask, openStores, PROJECT } from '../store/fixture.js';
 import { holdRow } from '../support/row-lock.js';
@@ -35,7 +35,7 @@ afterAll(() => Promise.all(rooms.map((one) => one.stop())));
 function counting(inner: Store): Store {
   const counted = new Proxy(inner.database.sql, {
     apply(target, self, args: [TemplateStringsArray, ...unknown[]]) {
-      if (args[0].join?.('').includes('AS lapsed FROM queue')) reads += 1;
+      if (args[0].join?.('').includes('false AS lapsed FROM')) reads += 1;
       return Reflect.apply(target, self, args);
     },
   });
