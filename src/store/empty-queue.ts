@@ -48,18 +48,18 @@ export async function explainEmpty(sql: Sql, questions: readonly EmptyQuestion[]
 async function explain(sql: Sql, { project, filter }: EmptyQuestion): Promise<EmptyQueue> {
   const counted = (standing: Standing, which: QueueFilter) => {
     const { tasks, more } = someOf(sql, { project, filter: which, standing }, COUNTED);
-    return sql`(SELECT json_build_object('n', count(*), 'more', ${more}) FROM ${tasks} counted)`;
+    return sql`(SELECT json_build_object('n', count(task_id), 'more', ${more}) FROM ${tasks} counted)`;
   };
   const leased = someOf(sql, { project, filter, standing: 'LEASED' }, COUNTED);
   const [row] = await sql<Row[]>`
     SELECT ${counted('READY', { planId: undefined, labels: [], assignee: undefined })} AS filtered_out,
       ${counted('BLOCKED', filter)} AS blocked, ${counted('QUARANTINED', filter)} AS quarantined, leased.*
     FROM (
-      SELECT json_build_object('n', count(*), 'more', ${leased.more}) AS leased,
+      SELECT json_build_object('n', count(counted.task_id), 'more', ${leased.more}) AS leased,
         min(s.expires_at) FILTER (WHERE s.expires_at > clock.now) - min(clock.now) AS next_expiry
       FROM (SELECT holdfast_now() AS now) clock CROSS JOIN ${leased.tasks} counted
-      CROSS JOIN LATERAL (
-        SELECT expires_at FROM task_state s WHERE s.project = ${project} AND s.task_id = counted.task_id OFFSET 0) s
+      LEFT JOIN LATERAL (
+        SELECT expires_at FROM task_state s WHERE s.project = ${project} AND s.task_id = counted.task_id OFFSET 0) s ON true
     ) leased`;
   if (!row) throw new Error('explaining an empty queue answered no row');
   return {

@@ -18,15 +18,20 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 export const BEST_FIRST = 'ORDER BY q.priority DESC, q.plan_order, q.seq';
 
+const EVERYTHING: QueueFilter = { planId: undefined, labels: [], assignee: undefined };
+
 /** The filter as conditions on `q`, a row of the queue. */
 export const matches = (sql: Sql, { planId, labels, assignee }: QueueFilter): Fragment => sql`
   ${planId === undefined ? sql`` : sql`AND q.plan_id = ${planId}`}
   ${labels.length === 0 ? sql`` : sql`AND q.labels @> ${textArray(sql, labels)}`}
   ${assignee === undefined ? sql`` : sql`AND q.assignee = ${assignee}`}`;
 
-/** So many tasks of a list are looked at for the other things that a filter asks for. */
+/**
+ * So many tasks of a list are looked at for the other things that a filter asks for. More would find matches that are
+ * rarer without looking up all of them, fewer would be done sooner where there are none.
+ */
 const LOOKED_AT = 500;
-/** So many of a filter's lists are looked at: each costs the same, and one that is short is all it takes. */
+/** So many of a filter's lists are looked at. */
 const MOST_LISTS = 4;
 
 /** What a search reads: tasks of one standing that match. */
@@ -39,38 +44,26 @@ export interface Wanted {
 }
 
 /**
- * The lists that hold all tasks that are wanted: one for each thing that the filter asks for, or the project's. Each
- * has an index that gives it best first.
- */
-function listsOf(sql: Sql, { project, filter, standing, range = sql`` }: Wanted): Fragment[] {
-  const which = sql`q.project = ${project} AND q.standing = ${sql.unsafe(String(STANDINGS[standing]))} ${range}`;
-  const { planId, assignee, labels } = filter;
-  const lists = [
-    ...(planId === undefined ? [] : [sql`queue q WHERE ${which} AND q.plan_id = ${planId}`]),
-    ...(assignee === undefined ? [] : [sql`queue q WHERE ${which} AND q.assignee = ${assignee}`]),
-    ...labels.map((label) => sql`queue_label q WHERE ${which} AND q.label = ${label}`),
-  ];
-  return lists.length === 0 ? [sql`queue q WHERE ${which}`] : lists.slice(0, MOST_LISTS);
-}
-
-/**
- * A subquery of the best tasks that are wanted, `task_id` in the queue's order. What it reads does not grow with the
- * queue for a filter of one thing. For several, the first tasks of each list are looked at: the list that gets furthest
- * has seen everything up to there, so enough matches are the best ones; so are all, when any list was short. Else few
- * of many match, and all that do are looked up.
+ * A subquery of the best tasks that are wanted, `task_id` in the queue's order: as many as `limit` says, or more. What
+ * it reads does not grow with the queue for a filter of one thing. For several, the first tasks of their lists are
+ * looked at, list by list. A list that gave enough has the best ones, and one that was short has all. Where none did,
+ * few of many match, and all that do are looked up.
  */
 export function bestOf(sql: Sql, wanted: Wanted, limit: number): Fragment {
+  const most = literal(sql, powerOfTwo(limit));
   const lists = listsOf(sql, wanted);
-  if (lists.length === 1) return alone(sql, lists, limit);
-  const { filter, ...anything } = wanted;
-  const [all] = listsOf(sql, { ...anything, filter: { planId: undefined, labels: [], assignee: undefined } });
+  const [first, ...others] = lists;
+  if (first && others.length === 0)
+    return sql`(SELECT q.task_id FROM ${first.from} ${BEST(sql)} LIMIT ${most})`;
+
+  const { filter } = wanted;
+  const [all] = listsOf(sql, { ...wanted, filter: EVERYTHING });
   return sql`(
-    WITH found AS MATERIALIZED (${meeting(sql, wanted, lists, limit)}), rest AS MATERIALIZED (
-      SELECT q.task_id, q.priority, q.plan_order, q.seq FROM ${all as Fragment} ${matches(sql, filter)}
-        ${filter.labels.length > 1 ? sql`AND cardinality(q.labels) > 1` : sql``}
-        AND (SELECT count(*) < ${limit} FROM found) AND (SELECT ${allLong(sql, lists)})
+    WITH ${searched(sql, wanted, lists, most)}, rest AS MATERIALIZED (
+      SELECT q.task_id, q.priority, q.plan_order, q.seq FROM ${all?.from ?? sql``} ${matches(sql, filter)}
+        ${filter.labels.length > 1 ? sql`AND cardinality(q.labels) > 1` : sql``} AND ${inconclusive(sql, lists)}
     )
-    SELECT q.task_id FROM (SELECT * FROM found UNION SELECT * FROM rest) q ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})`;
+    SELECT q.task_id FROM (${found(sql, lists)} UNION SELECT * FROM rest) q ${BEST(sql)} LIMIT ${most})`;
 }
 
 /**
@@ -78,40 +71,88 @@ export function bestOf(sql: Sql, wanted: Wanted, limit: number): Fragment {
  * reads much, so for a filter of several things it may miss some.
  */
 export function someOf(sql: Sql, wanted: Wanted, limit: number): { tasks: Fragment; more: Fragment } {
+  const most = literal(sql, limit);
   const lists = listsOf(sql, wanted);
-  return lists.length === 1
-    ? { tasks: alone(sql, lists, limit), more: sql`count(*) = ${limit}` }
-    : { tasks: sql`(${meeting(sql, wanted, lists, limit)})`, more: allLong(sql, lists) };
+  const [first, ...others] = lists;
+  if (first && others.length === 0) {
+    return {
+      tasks: sql`(SELECT q.task_id, false AS inconclusive FROM ${first.from} ${BEST(sql)} LIMIT ${most})`,
+      more: sql`count(*) = ${most}`,
+    };
+  }
+  return {
+    tasks: sql`(
+      WITH ${searched(sql, wanted, lists, most)}
+      SELECT task_id, false AS inconclusive FROM (${found(sql, lists)}) f
+      UNION ALL SELECT NULL, true WHERE ${inconclusive(sql, lists)})`,
+    more: sql`coalesce(bool_or(inconclusive), false)`,
+  };
 }
 
-const alone = (sql: Sql, [list]: readonly Fragment[], limit: number) =>
-  sql`(SELECT q.task_id FROM ${list as Fragment} ${sql.unsafe(BEST_FIRST)} LIMIT ${limit})`;
+/** Tasks in the queue's order: a table and a condition, which an index gives best first. */
+interface List {
+  readonly from: Fragment;
+  /** Its rows are the queue's: they tell what else a filter may ask for. Others are only found by them. */
+  readonly whole: boolean;
+}
 
-/** Of each list's first tasks the best that match the whole filter. Each stops when it has enough. */
-const meeting = (sql: Sql, { filter }: Wanted, lists: readonly Fragment[], limit: number) =>
-  joined(
-    sql,
-    'UNION',
-    lists.map(
-      (list) => sql`
-    (SELECT first.task_id, first.priority, first.plan_order, first.seq
-      FROM (SELECT q.project, q.task_id, q.priority, q.plan_order, q.seq FROM ${list}
-        ${sql.unsafe(BEST_FIRST)} LIMIT ${LOOKED_AT}) first
-      CROSS JOIN LATERAL (
-        SELECT FROM queue q WHERE q.project = first.project AND q.task_id = first.task_id ${matches(sql, filter)} OFFSET 0) q
-      ORDER BY first.priority DESC, first.plan_order, first.seq LIMIT ${limit})`,
-    ),
-  );
+/** The lists that hold all tasks that are wanted: one for each thing that the filter asks for, or the project's. */
+function listsOf(sql: Sql, { project, filter, standing, range = sql`` }: Wanted): List[] {
+  const which = sql`q.project = ${project} AND q.standing = ${literal(sql, STANDINGS[standing])} ${range}`;
+  const { planId, assignee, labels } = filter;
+  const lists = [
+    ...(planId === undefined ? [] : [sql`queue q WHERE ${which} AND q.plan_id = ${planId}`]),
+    ...(assignee === undefined ? [] : [sql`queue q WHERE ${which} AND q.assignee = ${assignee}`]),
+  ].map((from) => ({ from, whole: true }));
+  const byLabel = labels.map((label) => ({
+    from: sql`queue_label q WHERE ${which} AND q.label = ${label}`,
+    whole: false,
+  }));
+  const all = [...lists, ...byLabel];
+  return all.length === 0 ? [{ from: sql`queue q WHERE ${which}`, whole: true }] : all.slice(0, MOST_LISTS);
+}
 
-/** Every list has more tasks than are looked at. */
-const allLong = (sql: Sql, lists: readonly Fragment[]) =>
-  joined(
-    sql,
-    'AND',
-    lists.map(
-      (list) => sql`EXISTS (SELECT FROM ${list} ${sql.unsafe(BEST_FIRST)} OFFSET ${LOOKED_AT} LIMIT 1)`,
-    ),
-  );
+/**
+ * For each list: `found_N`, the best of its first tasks that match the whole filter, and `open_N`, whether that leaves
+ * open what else there is. A list is looked at when all before it left it open.
+ */
+function searched(sql: Sql, { filter }: Wanted, lists: readonly List[], most: Fragment): Fragment {
+  const parts = lists.map(({ from, whole }, n) => {
+    const before = n === 0 ? sql`true` : sql`(SELECT is_open FROM ${named(sql, 'open', n - 1)})`;
+    const first = sql`(SELECT q.* FROM ${from} ${BEST(sql)} LIMIT ${literal(sql, LOOKED_AT)})`;
+    const matching = whole
+      ? sql`${first} q WHERE ${before} ${matches(sql, filter)}`
+      : sql`${first} q CROSS JOIN LATERAL (
+          SELECT FROM (SELECT * FROM queue WHERE project = q.project AND task_id = q.task_id OFFSET 0) q
+          WHERE true ${matches(sql, filter)} OFFSET 0) matching
+        WHERE ${before}`;
+    return sql`
+    ${named(sql, 'found', n)} AS MATERIALIZED (
+      SELECT q.task_id, q.priority, q.plan_order, q.seq FROM ${matching} ${BEST(sql)} LIMIT ${most}
+    ), ${named(sql, 'open', n)} AS MATERIALIZED (
+      SELECT ${before} AND (SELECT count(*) < ${most} FROM ${named(sql, 'found', n)})
+        AND EXISTS (SELECT FROM ${from} ${BEST(sql)} OFFSET ${literal(sql, LOOKED_AT)} LIMIT 1) AS is_open
+    )`;
+  });
+  return parts.reduce((all, part) => sql`${all}, ${part}`);
+}
 
-const joined = (sql: Sql, word: string, parts: readonly Fragment[]): Fragment =>
-  parts.reduce((all, part) => sql`${all} ${sql.unsafe(word)} ${part}`);
+const found = (sql: Sql, lists: readonly List[]) =>
+  lists
+    .map((_, n) => sql`SELECT * FROM ${named(sql, 'found', n)}`)
+    .reduce((all, part) => sql`${all} UNION ${part}`);
+
+const inconclusive = (sql: Sql, lists: readonly List[]) =>
+  sql`(SELECT is_open FROM ${named(sql, 'open', lists.length - 1)})`;
+
+const named = (sql: Sql, name: string, n: number) => sql.unsafe(`${name}_${n}`);
+const BEST = (sql: Sql) => sql.unsafe(BEST_FIRST);
+
+/**
+ * As text, not as a parameter: one plan serves all calls only when it knows how little is wanted, and making a plan
+ * takes longer than following it.
+ */
+const literal = (sql: Sql, n: number): Fragment => sql`${sql.unsafe(String(n))}`;
+
+/** The statements that differ in a literal are few then. */
+const powerOfTwo = (n: number) => 2 ** Math.ceil(Math.log2(n));

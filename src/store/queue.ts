@@ -51,7 +51,10 @@ export async function findCandidates(
     (SELECT q.task_id, true FROM (SELECT holdfast_now() AS now) clock ${LAPSED(sql, project)}
       WHERE true ${matches(sql, filter)} LIMIT ${limit})`;
   return {
-    ready: rows.filter(({ lapsed }) => !lapsed).map((row) => row.task_id),
+    ready: rows
+      .filter(({ lapsed }) => !lapsed)
+      .slice(0, limit)
+      .map((row) => row.task_id),
     lapsed: rows.filter(({ lapsed }) => lapsed).map((row) => row.task_id),
   };
 }
