@@ -12,6 +12,7 @@ import type { WatchHub } from '../feed/watch-hub.js';
 import type { Outcome } from '../store/mutate.js';
 import type { Store } from '../store/store.js';
 import { type Call, callOf, repeated } from './call.js';
+import { type FrameSink, frameSinkKey } from './frame-sink.js';
 import { ProblemError } from './problems.js';
 
 /** What the services work with. */
@@ -29,15 +30,26 @@ type Serve<M extends DescMethodUnary> = (
   request: MessageShape<M['input']>,
 ) => Promise<MessageInitShape<M['output']>>;
 
-/** How a call's messages travel. */
+/** How a call's messages are encoded. */
 export type Format = 'BINARY' | 'JSON';
 
-/** The same for a stream: one message and call in, many messages out, until the call's signal is aborted. */
+/** How a stream's messages get to its reader. */
+export interface Outlet {
+  readonly format: Format;
+  /** Takes messages that are encoded already, after the first one; undefined where the transport has no such thing. */
+  readonly frames: FrameSink | undefined;
+}
+
+/**
+ * The same for a stream: one message in, many out, until the call's signal is aborted.
+ *
+ * @param begin works out the call
+ */
 export type ServeStream<M extends DescMethodServerStreaming> = (
   api: Api,
-  call: Call,
+  begin: () => Promise<Call>,
   request: MessageShape<M['input']>,
-  format: Format,
+  outlet: Outlet,
 ) => AsyncIterable<MessageInitShape<M['output']>>;
 
 /** The functions of one service, named as in the .proto. */
@@ -65,10 +77,11 @@ export function streamHandlers<Functions extends object>(api: Api, functions: Fu
   return Object.fromEntries(
     entries.map(([name, serve]) => [
       name,
-      async function* (request: MessageShape<DescMethodServerStreaming['input']>, context: HandlerContext) {
-        const call = await callOf(api.store, request, context);
+      (request: MessageShape<DescMethodServerStreaming['input']>, context: HandlerContext) => {
         const json = /\bjson\b/.test(context.requestHeader.get('content-type') ?? '');
-        yield* serve(api, call, request, json ? 'JSON' : 'BINARY');
+        const frames = context.values.get(frameSinkKey);
+        const outlet: Outlet = { format: json ? 'JSON' : 'BINARY', frames };
+        return serve(api, () => callOf(api.store, request, context), request, outlet);
       },
     ]),
   );

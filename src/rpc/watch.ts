@@ -2,17 +2,18 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import { type LeaseService, WatchEndSchema, WatchGapReason, WatchGapSchema } from '@holdfast/proto/lease';
 import { WatchEnded } from '../feed/watcher.js';
 import type { ServeStream } from './api.js';
-import { newsMessage } from './encode/watch.js';
+import { newsFrame, newsMessage } from './encode/watch.js';
 import { placeIn, resumeTokenOf } from './resume-token.js';
 import { filterOf, requireKnown } from './watch-request.js';
 
 /** Tells what happens in a project until the caller, the server or a fault ends it. */
 export const watchLeases: ServeStream<typeof LeaseService.method.watchLeases> = async function* (
   { store, watches },
-  { project, identity, signal },
+  begin,
   request,
-  format,
+  { format, frames },
 ) {
+  const { project, identity, signal } = await begin();
   const filter = filterOf(request);
   const after = request.resumeAfter ? placeIn(request.resumeAfter, project) : undefined;
   await requireKnown(store, project, filter, after !== undefined);
@@ -28,7 +29,12 @@ export const watchLeases: ServeStream<typeof LeaseService.method.watchLeases> = 
   signal.addEventListener('abort', callOff);
   if (signal.aborted) callOff();
   try {
-    for (;;) yield newsMessage(await watcher.next(), format);
+    yield newsMessage(await watcher.next());
+    for (;;) {
+      const news = await watcher.next();
+      if (frames) await frames.write(newsFrame(news, format));
+      else yield newsMessage(news);
+    }
   } catch (error) {
     throw endError(error, signal);
   } finally {

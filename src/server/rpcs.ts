@@ -13,10 +13,11 @@ import {
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
 import type { Logger } from 'pino';
+import { frameSinkKey } from '../rpc/frame-sink.js';
 import { refuseLongDeadlines, takeLongDeadline } from './deadline.js';
 import { cutOff, type HttpRequest, type HttpResponse, sendJson, sendWrongMethod } from './http.js';
 import type { ServerLimits } from './limits.js';
-import { cutWhenStalled } from './stalled.js';
+import { cutWhenStalled, frameSink } from './stalled.js';
 import { blameSender, noteDecoded } from './undecodable.js';
 
 /** What {@link createRpcs} is built from. */
@@ -98,6 +99,7 @@ function universalRequest(
   const unary = rpc.method.methodKind === 'unary';
   const contextValues = takeLongDeadline(request.header, unary, limits.deadlineMs);
   if (!unary) {
+    contextValues.set(frameSinkKey, frameSink(res, limits.stalledMs));
     // A streamed event is small and urgent: compressing it costs more than it saves.
     request.header.set('grpc-accept-encoding', 'identity');
     request.header.set('connect-accept-encoding', 'identity');

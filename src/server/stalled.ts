@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { constants } from 'node:http2';
+import type { FrameSink } from '../rpc/frame-sink.js';
 import { cutOff, type HttpResponse } from './http.js';
 
 /**
@@ -20,6 +22,27 @@ export async function* cutWhenStalled(
       clearTimeout(timer);
     }
   }
+}
+
+/** Writes frames to a response, which is cut off in the same way. */
+export function frameSink(res: HttpResponse, ms: number): FrameSink {
+  const taken = async () => {
+    const timer = setTimeout(cut, ms, res);
+    const gone = new AbortController();
+    const close = () => gone.abort();
+    res.once('close', close);
+    // A response that was closed takes nothing more: its call is over, and was told so by its signal.
+    await once(res, 'drain', { signal: gone.signal }).catch(() => {});
+    res.off('close', close);
+    clearTimeout(timer);
+  };
+  return {
+    write: (frame) => {
+      if (res.destroyed || res.writableEnded) return undefined;
+      // The types of the two responses differ in what they may be called with, not in this.
+      return (res as NodeJS.WritableStream).write(frame) ? undefined : taken();
+    },
+  };
 }
 
 /** gRPC clients read this HTTP/2 error as RESOURCE_EXHAUSTED. */

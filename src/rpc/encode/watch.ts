@@ -1,4 +1,4 @@
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { create, type MessageInitShape, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { EventSchema } from '@holdfast/proto/history';
 import {
@@ -9,82 +9,76 @@ import {
 import type { News } from '../../feed/watcher.js';
 import type { LogEntry } from '../../store/watch-log.js';
 import type { Format } from '../api.js';
+import { frameOf } from '../frame-sink.js';
 import { resumeTokenOf } from '../resume-token.js';
 import { eventMessage } from './event.js';
 import { leaseMessage } from './lease.js';
 
-type Init = MessageInitShape<typeof WatchLeasesResponseSchema>;
-
-/** Events as they are on the wire: encoded once, however many watchers are told. */
-const encodedEvents = new WeakMap<LogEntry, Uint8Array>();
-/** Whole messages, by what they tell: watchers who are told the same get the same. */
-const messages = {
-  BINARY: new WeakMap<object, WatchLeasesResponse>(),
-  JSON: new WeakMap<object, WatchLeasesResponse>(),
-} satisfies Record<Format, WeakMap<object, WatchLeasesResponse>>;
-
-/** News as a message. Messages are shared between streams: nobody may change them. */
-export function newsMessage(news: News, format: Format): WatchLeasesResponse {
-  switch (news.kind) {
-    case 'SYNCED':
-      return messageOf({ case: 'synced', value: { resumeToken: resumeTokenOf(news.at) } });
-    case 'CHECKPOINT':
-      return messageOf({ case: 'checkpoint', value: { resumeToken: resumeTokenOf(news.at) } });
-    case 'SNAPSHOT':
-      return shared(news.leases, format, () =>
-        messageOf({ case: 'snapshot', value: { leases: leaseMessages(news) } }),
-      );
-    case 'LEASES':
-      return shared(news.leases, format, () =>
-        messageOf({ case: 'leaseState', value: { leases: leaseMessages(news) } }),
-      );
-    case 'EVENTS':
-      return shared(news.entries, format, () => (format === 'JSON' ? readable(news) : encoded(news)));
-  }
+/** News as a message. */
+export function newsMessage(news: News): WatchLeasesResponse {
+  return create(WatchLeasesResponseSchema, { message: contentOf(news) });
 }
 
-type EventsNews = Extract<News, { kind: 'EVENTS' }>;
+type Content = NonNullable<MessageInitShape<typeof WatchLeasesResponseSchema>['message']>;
 
-const messageOf = (message: Init['message']) =>
-  create(WatchLeasesResponseSchema, { ...(message && { message }) });
-
-function shared(told: object, format: Format, make: () => WatchLeasesResponse): WatchLeasesResponse {
-  const known = messages[format].get(told);
-  if (known) return known;
-  const made = make();
-  messages[format].set(told, made);
-  return made;
+function contentOf(news: News): Content {
+  switch (news.kind) {
+    case 'SYNCED':
+      return { case: 'synced', value: { resumeToken: resumeTokenOf(news.at) } };
+    case 'CHECKPOINT':
+      return { case: 'checkpoint', value: { resumeToken: resumeTokenOf(news.at) } };
+    case 'SNAPSHOT':
+      return { case: 'snapshot', value: { leases: leaseMessages(news) } };
+    case 'LEASES':
+      return { case: 'leaseState', value: { leases: leaseMessages(news) } };
+    case 'EVENTS': {
+      const events = news.entries.map(({ event }) => eventMessage(event));
+      return { case: 'events', value: { events, resumeToken: resumeTokenOf(news.at) } };
+    }
+  }
 }
 
 const leaseMessages = ({ leases, now }: Extract<News, { kind: 'SNAPSHOT' | 'LEASES' }>) =>
   leases.map(({ lease }) => leaseMessage(lease, now, 'OTHERS'));
 
-const readable = ({ entries, at }: EventsNews) =>
-  messageOf({
-    case: 'events',
-    value: { events: entries.map(({ event }) => eventMessage(event)), resumeToken: resumeTokenOf(at) },
-  });
+/** Frames by what they tell: watchers who are told the very same get the very same bytes. */
+const frames = {
+  BINARY: new WeakMap<object, Uint8Array>(),
+  JSON: new WeakMap<object, Uint8Array>(),
+} satisfies Record<Format, WeakMap<object, Uint8Array>>;
 
-/**
- * The events as bytes that are already encoded. Put in as an unknown field, they are written as they are, so that the
- * transport does not encode each event anew for each watcher: it reads the same on the wire.
- */
-function encoded({ entries, at }: EventsNews): WatchLeasesResponse {
-  const { events, resumeToken } = WatchEventsSchema.field;
-  const writer = new BinaryWriter().fork();
-  for (const entry of entries) {
-    writer.tag(events.number, WireType.LengthDelimited).bytes(encodedEvent(entry));
-  }
-  writer.tag(resumeToken.number, WireType.LengthDelimited).string(resumeTokenOf(at));
-  const message = create(WatchLeasesResponseSchema);
-  const data = writer.join().finish();
-  message.$unknown = [
-    { no: WatchLeasesResponseSchema.field.events.number, wireType: WireType.LengthDelimited, data },
-  ];
-  return message;
+/** News as it is on the wire. Frames are shared between streams: nobody may change them. */
+export function newsFrame(news: News, format: Format): Uint8Array {
+  const told = news.kind === 'EVENTS' ? news.entries : 'leases' in news ? news.leases : news.at;
+  const known = frames[format].get(told);
+  if (known) return known;
+  const frame = frameOf(format === 'JSON' ? asJson(news) : asBinary(news));
+  frames[format].set(told, frame);
+  return frame;
 }
 
-function encodedEvent(entry: LogEntry): Uint8Array {
+const asJson = (news: News) => Buffer.from(toJsonString(WatchLeasesResponseSchema, newsMessage(news)));
+
+function asBinary(news: News): Uint8Array {
+  return news.kind === 'EVENTS'
+    ? eventsAsBinary(news)
+    : toBinary(WatchLeasesResponseSchema, newsMessage(news));
+}
+
+/** Events are encoded one by one, so that watchers with other filters need not encode them again. */
+function eventsAsBinary({ entries, at }: Extract<News, { kind: 'EVENTS' }>): Uint8Array {
+  const { events, resumeToken } = WatchEventsSchema.field;
+  const writer = new BinaryWriter();
+  writer.tag(WatchLeasesResponseSchema.field.events.number, WireType.LengthDelimited).fork();
+  for (const entry of entries)
+    writer.tag(events.number, WireType.LengthDelimited).bytes(eventAsBinary(entry));
+  writer.tag(resumeToken.number, WireType.LengthDelimited).string(resumeTokenOf(at));
+  return writer.join().finish();
+}
+
+const encodedEvents = new WeakMap<LogEntry, Uint8Array>();
+
+function eventAsBinary(entry: LogEntry): Uint8Array {
   const known = encodedEvents.get(entry);
   if (known) return known;
   const bytes = toBinary(EventSchema, create(EventSchema, eventMessage(entry.event)));

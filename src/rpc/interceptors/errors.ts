@@ -2,6 +2,7 @@ import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import type { Logger } from 'pino';
 import { Contention, faultOf } from '../../store/database-error.js';
 import { contended, ProblemError, problemError } from '../problems.js';
+import { withEnd } from '../stream-end.js';
 
 /** Turns what was thrown into what a client may know. What nobody foresaw is logged and told as INTERNAL. */
 export function errorsInterceptor(log: Logger): Interceptor {
@@ -9,19 +10,13 @@ export function errorsInterceptor(log: Logger): Interceptor {
     const told = (error: unknown) => toConnectError(error, log, request.method.name);
     try {
       const response = await next(request);
-      return response.stream ? { ...response, message: telling(response.message, told) } : response;
+      return response.stream
+        ? { ...response, message: withEnd(response.message, { failed: told }) }
+        : response;
     } catch (error) {
       throw told(error);
     }
   };
-}
-
-async function* telling<T>(messages: AsyncIterable<T>, told: (error: unknown) => ConnectError) {
-  try {
-    yield* messages;
-  } catch (error) {
-    throw told(error);
-  }
 }
 
 function toConnectError(error: unknown, log: Logger, rpc: string): ConnectError {

@@ -1,6 +1,7 @@
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import type { Logger } from 'pino';
 import type { Metrics } from '../../metrics.js';
+import { withEnd } from '../stream-end.js';
 
 /** Counts and times every call, and logs each at debug level: what was called, by whom nobody needs to know. */
 export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor {
@@ -16,9 +17,14 @@ export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor
     };
     try {
       const response = await next(request);
-      if (response.stream) return { ...response, message: finishing(response.message, finish) };
-      finish('OK');
-      return response;
+      if (!response.stream) {
+        finish('OK');
+        return response;
+      }
+      const message = withEnd(response.message, {
+        ended: (how) => finish(how === 'DONE' ? 'OK' : how === 'LEFT' ? 'Canceled' : codeOf(how.error)),
+      });
+      return { ...response, message };
     } catch (error) {
       finish(codeOf(error));
       throw error;
@@ -27,17 +33,3 @@ export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor
 }
 
 const codeOf = (error: unknown) => Code[ConnectError.from(error).code] ?? 'Unknown';
-
-/** A stream that its caller ends is left at a `yield`. */
-async function* finishing<T>(messages: AsyncIterable<T>, finish: (code: string) => void) {
-  let code = 'Canceled';
-  try {
-    yield* messages;
-    code = 'OK';
-  } catch (error) {
-    code = codeOf(error);
-    throw error;
-  } finally {
-    finish(code);
-  }
-}

@@ -1,0 +1,193 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { HttpConnection } from './load/http-connection.js';
+import { type BenchServer, startBenchServer } from './load/server.js';
+import type { Order, Report, Wiring } from './load/watch-clients.js';
+
+/**
+ * A thousand watchers of one project on one server process, with the clients in another process of the same machine:
+ * how long after its commit an event is with each of them, and what that costs the server, at several rates of
+ * writes. The delay counts from the event's own instant, which the database reads just before the commit.
+ *
+ * Run: npm run bench:watch [own | http2 | shared]
+ */
+
+const WATCHERS = Number(process.env.WATCHERS ?? 1_000);
+const SECONDS = Number(process.env.SECONDS ?? 15);
+const RATES = [5, 20, 200];
+/** Milliseconds at the 99th percentile, by rate; KiB of the server's memory for each watcher. */
+const GOALS: Readonly<Record<number, number>> = { 20: 250, 200: 600 };
+const GOAL_KIB = 30;
+const GOAL_STUCK_MIB = 8;
+const GOAL_STUCK_SHARE = 1.1;
+/** Writers of notes; each waits for its answer. */
+const WRITERS = 16;
+const NOTE = 'n'.repeat(200);
+
+class Clients {
+  readonly #process: ChildProcess;
+
+  constructor() {
+    this.#process = fork(fileURLToPath(new URL('./load/watch-clients.ts', import.meta.url)), {
+      execArgv: ['--import', 'tsx'],
+    });
+  }
+
+  async tell<Answer>(order: Order): Promise<Answer> {
+    this.#process.send(order);
+    const [answer] = await once(this.#process, 'message');
+    return answer as Answer;
+  }
+
+  stop(): void {
+    this.#process.kill();
+  }
+}
+
+/** Seconds of processor time so far, and bytes of memory, of the server. */
+async function usage({ port }: BenchServer): Promise<{ cpu: number; rss: number }> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  return { cpu: value('process_cpu_seconds_total'), rss: value('process_resident_memory_bytes') };
+}
+
+/** The least memory that is seen for a while: what is only waiting to be collected does not count. */
+async function settledRss(server: BenchServer): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 10; i++) {
+    least = Math.min(least, (await usage(server)).rss);
+    await sleep(300);
+  }
+  return least;
+}
+
+/** Writes so many notes a second for a while, each an event of its own. */
+async function write(server: BenchServer, taskId: string, rate: number, seconds: number): Promise<number> {
+  const writers = Array.from({ length: WRITERS }, () => new HttpConnection(server.port));
+  const began = performance.now();
+  let sent = 0;
+  await Promise.all(
+    writers.map(async (writer) => {
+      while (performance.now() - began < seconds * 1_000) {
+        const due = began + (sent++ / rate) * 1_000;
+        await sleep(Math.max(0, due - performance.now()));
+        await writer.call('holdfast.v1.TaskService/AddNote', { taskId, text: NOTE }, server.token);
+      }
+    }),
+  );
+  for (const writer of writers) writer.close();
+  return sent / ((performance.now() - began) / 1_000);
+}
+
+interface Measured extends Report {
+  readonly written: number;
+  /** Share of one core. */
+  readonly cpu: number;
+  readonly seconds: number;
+}
+
+async function measure(
+  server: BenchServer,
+  clients: Clients,
+  taskId: string,
+  rate: number,
+): Promise<Measured> {
+  await clients.tell({ do: 'reset' });
+  const before = await usage(server);
+  const began = performance.now();
+  const written = await write(server, taskId, rate, SECONDS);
+  // What was written last is told a little later.
+  await sleep(1_000);
+  const seconds = (performance.now() - began) / 1_000;
+  const cpu = ((await usage(server)).cpu - before.cpu) / seconds;
+  return { ...(await clients.tell<Report>({ do: 'report' })), written, cpu, seconds };
+}
+
+function verdict(what: string, value: number, goal: number, unit: string): string {
+  if (value > goal) process.exitCode = 1;
+  return `Goal: ${what} at most ${goal} ${unit}: ${value <= goal ? 'reached' : 'missed'} (${value.toFixed(1)}).`;
+}
+
+async function main(wiring: Wiring): Promise<void> {
+  const server = await startBenchServer();
+  const clients = new Clients();
+  const verdicts: string[] = [];
+  try {
+    const setup = new HttpConnection(server.port);
+    const { task } = await setup.call<{ task: { id: string } }>(
+      'holdfast.v1.TaskService/CreateTask',
+      { title: 'watched' },
+      server.token,
+    );
+    setup.close();
+    const print = (cells: readonly (string | number)[]) =>
+      console.log(
+        cells.map((cell, i) => String(cell).padStart([9, 10, 9, 8, 8, 14, 12, 11][i] ?? 0)).join(' '),
+      );
+    const show = (watchers: number | string, measured: Measured, without?: Measured) =>
+      print([
+        watchers,
+        measured.written.toFixed(1),
+        measured.events,
+        measured.p50.toFixed(0),
+        measured.p99.toFixed(0),
+        (measured.events / Math.max(1, measured.messages)).toFixed(1),
+        `${(measured.cpu * 100).toFixed(0)} %`,
+        without
+          ? (((measured.cpu - without.cpu) * measured.seconds * 1e6) / measured.messages).toFixed(0)
+          : '',
+      ]);
+
+    console.log(`${WATCHERS} watchers, wired ${wiring}, ${SECONDS} s for each rate`);
+    print(['watchers', 'writes/s', 'told', 'p50 ms', 'p99 ms', 'events/message', 'server CPU', 'µs/message']);
+    const without = new Map<number, Measured>();
+    for (const rate of RATES) {
+      without.set(rate, await measure(server, clients, task.id, rate));
+      show(0, without.get(rate) as Measured);
+    }
+
+    const alone = await settledRss(server);
+    await clients.tell({ do: 'open', port: server.port, token: server.token, count: WATCHERS, wiring });
+    const idle = await settledRss(server);
+    const measured = new Map<number, Measured>();
+    for (const rate of RATES) {
+      const found = await measure(server, clients, task.id, rate);
+      measured.set(rate, found);
+      show(WATCHERS, found, without.get(rate));
+      const expected = found.written * SECONDS * WATCHERS;
+      if (found.events < expected * 0.95) throw new Error(`told ${found.events} events of about ${expected}`);
+      const goal = GOALS[rate];
+      if (goal !== undefined) verdicts.push(verdict(`p99 at ${rate} writes/s`, found.p99, goal, 'ms'));
+    }
+    const busy = await settledRss(server);
+    const kib = (bytes: number) => bytes / WATCHERS / 1024;
+    console.log(
+      `Server memory: ${mib(alone)} MiB without watchers, ${mib(idle)} with, ${mib(busy)} after the load: ${kib(idle - alone).toFixed(1)} KiB a watcher idle, ${kib(busy - alone).toFixed(1)} after the load.`,
+    );
+    verdicts.push(verdict('memory of a watcher', kib(idle - alone), GOAL_KIB, 'KiB'));
+
+    await clients.tell({ do: 'openStuck', port: server.port, token: server.token });
+    const beside = await measure(server, clients, task.id, 20);
+    show('+1 stuck', beside, without.get(20));
+    const after = await settledRss(server);
+    const share = beside.p99 / (measured.get(20)?.p99 ?? 0);
+    verdicts.push(verdict('p99 beside one that never reads', share, GOAL_STUCK_SHARE, 'times that without'));
+    verdicts.push(
+      verdict('memory for one that never reads', (after - busy) / 1024 / 1024, GOAL_STUCK_MIB, 'MiB'),
+    );
+    for (const line of verdicts) console.log(line);
+  } finally {
+    clients.stop();
+    await server.stop();
+  }
+}
+
+const mib = (bytes: number) => (bytes / 1024 / 1024).toFixed(0);
+
+const wiring = process.argv[2] ?? 'own';
+if (wiring !== 'own' && wiring !== 'http2' && wiring !== 'shared') {
+  throw new Error(`"${wiring}" is no wiring: own, http2 or shared`);
+}
+await main(wiring);
