@@ -64,16 +64,25 @@ async function settledRss(server: BenchServer): Promise<number> {
 }
 
 /** Writes so many notes a second for a while, each an event of its own. */
-async function write(server: BenchServer, taskId: string, rate: number, seconds: number): Promise<number> {
+async function write(
+  server: BenchServer,
+  taskIds: readonly string[],
+  rate: number,
+  seconds: number,
+): Promise<number> {
   const writers = Array.from({ length: WRITERS }, () => new HttpConnection(server.port));
   const began = performance.now();
   let sent = 0;
   await Promise.all(
-    writers.map(async (writer) => {
+    writers.map(async (writer, i) => {
       while (performance.now() - began < seconds * 1_000) {
         const due = began + (sent++ / rate) * 1_000;
         await sleep(Math.max(0, due - performance.now()));
-        await writer.call('holdfast.v1.TaskService/AddNote', { taskId, text: NOTE }, server.token);
+        await writer.call(
+          'holdfast.v1.TaskService/AddNote',
+          { taskId: taskIds[i], text: NOTE },
+          server.token,
+        );
       }
     }),
   );
@@ -91,13 +100,13 @@ interface Measured extends Report {
 async function measure(
   server: BenchServer,
   clients: Clients,
-  taskId: string,
+  taskIds: readonly string[],
   rate: number,
 ): Promise<Measured> {
   await clients.tell({ do: 'reset' });
   const before = await usage(server);
   const began = performance.now();
-  const written = await write(server, taskId, rate, SECONDS);
+  const written = await write(server, taskIds, rate, SECONDS);
   // What was written last is told a little later.
   await sleep(1_000);
   const seconds = (performance.now() - began) / 1_000;
@@ -116,11 +125,16 @@ async function main(wiring: Wiring): Promise<void> {
   const verdicts: string[] = [];
   try {
     const setup = new HttpConnection(server.port);
-    const { task } = await setup.call<{ task: { id: string } }>(
-      'holdfast.v1.TaskService/CreateTask',
-      { title: 'watched' },
-      server.token,
-    );
+    // A task for each writer: notes on one task are written one after another.
+    const taskIds: string[] = [];
+    while (taskIds.length < WRITERS) {
+      const { task } = await setup.call<{ task: { id: string } }>(
+        'holdfast.v1.TaskService/CreateTask',
+        { title: 'watched' },
+        server.token,
+      );
+      taskIds.push(task.id);
+    }
     setup.close();
     const print = (cells: readonly (string | number)[]) =>
       console.log(
@@ -144,7 +158,7 @@ async function main(wiring: Wiring): Promise<void> {
     print(['watchers', 'writes/s', 'told', 'p50 ms', 'p99 ms', 'events/message', 'server CPU', 'µs/message']);
     const without = new Map<number, Measured>();
     for (const rate of RATES) {
-      without.set(rate, await measure(server, clients, task.id, rate));
+      without.set(rate, await measure(server, clients, taskIds, rate));
       show(0, without.get(rate) as Measured);
     }
 
@@ -153,7 +167,7 @@ async function main(wiring: Wiring): Promise<void> {
     const idle = await settledRss(server);
     const measured = new Map<number, Measured>();
     for (const rate of RATES) {
-      const found = await measure(server, clients, task.id, rate);
+      const found = await measure(server, clients, taskIds, rate);
       measured.set(rate, found);
       show(WATCHERS, found, without.get(rate));
       const expected = found.written * SECONDS * WATCHERS;
@@ -169,7 +183,7 @@ async function main(wiring: Wiring): Promise<void> {
     verdicts.push(verdict('memory of a watcher', kib(idle - alone), GOAL_KIB, 'KiB'));
 
     await clients.tell({ do: 'openStuck', port: server.port, token: server.token });
-    const beside = await measure(server, clients, task.id, 20);
+    const beside = await measure(server, clients, taskIds, 20);
     show('+1 stuck', beside, without.get(20));
     const after = await settledRss(server);
     const share = beside.p99 / (measured.get(20)?.p99 ?? 0);
