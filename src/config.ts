@@ -86,6 +86,12 @@ export const SETTINGS = {
       .min(2, 'must be at least 2')
       .max(200, 'must be at most 200'),
   },
+  WEBHOOK_ALLOW_PRIVATE: {
+    meaning:
+      'whether webhooks may post to loopback, private and other addresses that are not public: true or false',
+    default: 'false',
+    type: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }),
+  },
   LOG_LEVEL: {
     meaning: 'what is logged to stderr: debug, info, warn, error or silent',
     default: 'info',

@@ -7,6 +7,7 @@ export interface Metrics {
   readonly watches: Gauge;
   readonly watchEvents: Counter;
   readonly watchLag: Histogram;
+  readonly webhookAttempts: Counter<'result'>;
   /** The body of GET /metrics. */
   render(): Promise<{ contentType: string; body: string }>;
 }
@@ -14,22 +15,31 @@ export interface Metrics {
 export interface MetricsSources {
   /** For how many seconds the oldest event has been waiting for its position; 0: none waits. */
   readonly sequencerLag?: () => Promise<number>;
+  /** How many webhook deliveries wait, of the whole database. */
+  readonly outboxDepth?: () => Promise<number>;
 }
 
-export function createMetrics({ sequencerLag }: MetricsSources = {}): Metrics {
+export function createMetrics({ sequencerLag, outboxDepth }: MetricsSources = {}): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  if (sequencerLag) {
+  const asked = (name: string, help: string, ask: (() => Promise<number>) | undefined) => {
+    if (!ask) return;
     new Gauge({
-      name: 'holdfast_sequencer_lag_seconds',
-      help: 'For how long the oldest event that has no position yet has been waiting for it.',
+      name,
+      help,
       registers: [registry],
       async collect() {
         // Not known while the database is away; the other metrics are told all the same.
-        this.set(await sequencerLag().catch(() => Number.NaN));
+        this.set(await ask().catch(() => Number.NaN));
       },
     });
-  }
+  };
+  asked(
+    'holdfast_sequencer_lag_seconds',
+    'For how long the oldest event that has no position yet has been waiting for it.',
+    sequencerLag,
+  );
+  asked('holdfast_webhook_outbox', 'Webhook deliveries that wait, of the whole database.', outboxDepth);
   return {
     calls: new Counter({
       name: 'holdfast_rpc_total',
@@ -58,6 +68,12 @@ export function createMetrics({ sequencerLag }: MetricsSources = {}): Metrics {
       name: 'holdfast_watch_lag_seconds',
       help: 'From the moment an event happened until it was handed to a stream that keeps up.',
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    webhookAttempts: new Counter({
+      name: 'holdfast_webhook_attempts_total',
+      help: 'Attempts to deliver to a webhook, by what came of them.',
+      labelNames: ['result'],
       registers: [registry],
     }),
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),

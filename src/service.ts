@@ -5,8 +5,10 @@ import { type Micros, SECOND } from './domain/instant.js';
 import type { Settings } from './domain/settings.js';
 import { createCommitRelay, startFeed } from './feed/feed.js';
 import type { WatchOptions } from './feed/watch-hub.js';
+import { createWebhookTargets, type TargetPolicy } from './feed/webhook-targets.js';
 import { createMetrics } from './metrics.js';
 import { createAuthenticate } from './rpc/authenticate.js';
+import { webhookBody } from './rpc/encode/webhook.js';
 import { authInterceptor } from './rpc/interceptors/auth.js';
 import { errorsInterceptor } from './rpc/interceptors/errors.js';
 import { telemetryInterceptor } from './rpc/interceptors/telemetry.js';
@@ -14,9 +16,10 @@ import { validateInterceptor } from './rpc/interceptors/validate.js';
 import { routes } from './rpc/routes.js';
 import { createHoldfastServer, type ServerOptions } from './server.js';
 import { openDatabase } from './store/database.js';
+import { countDeliveries } from './store/deliveries.js';
 import { sequencerLag } from './store/history.js';
 import { ping } from './store/projects.js';
-import { createStore, type Store } from './store/store.js';
+import { createStore } from './store/store.js';
 
 export interface ServiceOptions {
   /** A migrated database. */
@@ -28,6 +31,8 @@ export interface ServiceOptions {
   readonly defaults: Settings;
   /** How long the history is kept, in microseconds; 0 or absent: for ever. */
   readonly historyKeptFor?: Micros;
+  /** Where webhooks may post to. */
+  readonly webhooks: TargetPolicy;
   readonly tls?: NonNullable<ServerOptions['tls']>;
   readonly limits?: NonNullable<ServerOptions['limits']>;
   /** How open streams are served; tests set some of it short. */
@@ -47,11 +52,8 @@ const FEED_STOP_MS = 500;
 /** A scrape does not wait longer for the database, in milliseconds. */
 const SCRAPE_MS = 1_000;
 
-const secondsBehind = (store: Store): Promise<number> =>
-  Promise.race([
-    sequencerLag(store).then((waited) => waited / SECOND),
-    sleep(SCRAPE_MS, Number.NaN, { ref: false }),
-  ]);
+const inTime = (value: Promise<number>): Promise<number> =>
+  Promise.race([value, sleep(SCRAPE_MS, Number.NaN, { ref: false })]);
 
 /** Puts one replica together and starts it: pool, feed and server. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -62,12 +64,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const relay = createCommitRelay();
   const store = createStore(database, options.defaults, relay);
-  const metrics = createMetrics({ sequencerLag: () => secondsBehind(store) });
+  const metrics = createMetrics({
+    sequencerLag: () => inTime(sequencerLag(store).then((waited) => waited / SECOND)),
+    outboxDepth: () => inTime(countDeliveries(store)),
+  });
+  const targets = createWebhookTargets(options.webhooks);
   const feed = startFeed(
     store,
     relay,
     (job, err) => log.warn({ job, err }, 'a background job failed; it goes on'),
     {
+      webhooks: {
+        targets,
+        body: webhookBody,
+        onAttempt: (result) => metrics.webhookAttempts.inc({ result }),
+      },
       watch: options.watch,
       historyKeptFor: options.historyKeptFor,
       watchObserver: {
@@ -81,7 +92,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
   );
   const server = createHoldfastServer({
-    routes: routes({ store, ...feed }),
+    routes: routes({ store, targets, ...feed }),
     interceptors: [
       telemetryInterceptor(metrics, log),
       errorsInterceptor(log),

@@ -78,6 +78,7 @@ async function serve(options: ServeOptions): Promise<void> {
       port: config.PORT,
       defaults: defaultSettings(config),
       historyKeptFor: config.HISTORY_RETENTION_DAYS,
+      webhooks: { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE },
       log,
       ...(tls && { tls }),
     });

@@ -81,6 +81,13 @@ interface ProjectPayload {
   readonly changes: readonly FieldChange[];
 }
 
+interface WebhookPayload {
+  readonly webhookId: string;
+  /** Scheme, host and port alone: agents read the history, and the rest of a URL is often a secret. */
+  readonly url: string;
+  readonly error?: string;
+}
+
 interface TokenPayload {
   readonly tokenId: string;
   readonly principal: string;
@@ -139,6 +146,9 @@ export interface EventPayloads {
   EXECUTION_ENDED: { readonly leasesReleased: number };
   PROJECT_CREATED: ProjectPayload;
   SETTINGS_CHANGED: ProjectPayload;
+  WEBHOOK_CREATED: WebhookPayload;
+  WEBHOOK_DELETED: WebhookPayload;
+  WEBHOOK_FAILED: WebhookPayload;
   TOKEN_CREATED: TokenPayload;
   TOKEN_REVOKED: TokenPayload;
 }

@@ -4,12 +4,14 @@ import type { Background, FaultListener } from './background.js';
 import { createExpiryTimer } from './expiry-timer.js';
 import { listenForHints } from './hints.js';
 import { createHousekeeping } from './housekeeping.js';
+import { createNotifier } from './notifier.js';
 import { createRenewalHints } from './renewal-hints.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
 import { createStatistics } from './statistics.js';
 import { createWaitingRoom, type WaitingRoom } from './waiting-room.js';
 import { createWatchHub, type WatchHub, type WatchOptions } from './watch-hub.js';
 import type { WatchObserver } from './watcher.js';
+import { createWebhookOutbox, type OutboxOptions } from './webhook-outbox.js';
 
 /** All that runs beside the requests. */
 export interface Feed extends Background {
@@ -34,6 +36,7 @@ export function createCommitRelay(): CommitRelay {
 }
 
 export interface FeedOptions {
+  readonly webhooks: OutboxOptions;
   readonly watch?: Partial<WatchOptions> | undefined;
   readonly watchObserver?: WatchObserver;
   /** In microseconds; 0 or absent: for ever. */
@@ -44,7 +47,7 @@ export function startFeed(
   store: Store,
   relay: CommitRelay,
   onFault: FaultListener,
-  { watch, watchObserver, historyKeptFor }: FeedOptions = {},
+  { webhooks, watch, watchObserver, historyKeptFor }: FeedOptions,
 ): Feed {
   const sequencer = createSequencer(store, onFault);
   const expiry = createExpiryTimer(store, onFault);
@@ -52,10 +55,13 @@ export function startFeed(
   const statistics = createStatistics(store, onFault);
   const waiting = createWaitingRoom(store, onFault);
   const watches = createWatchHub(store, onFault, watch, watchObserver);
+  const outbox = createWebhookOutbox(store, webhooks, onFault);
+  const notifier = createNotifier(store, outbox.wake, onFault);
   const renewals = createRenewalHints(store, onFault);
   const onHistory = () => {
     waiting.wakeAll();
     watches.wake();
+    notifier.wake();
   };
   const hints = listenForHints(store, { onHistory, onLeases: watches.renewed }, onFault);
   relay.listener = {
@@ -71,7 +77,7 @@ export function startFeed(
     waiting,
     watches,
     async stop() {
-      const parts = [expiry, housekeeping, statistics, waiting, watches, renewals, hints];
+      const parts = [expiry, housekeeping, statistics, waiting, watches, notifier, outbox, renewals, hints];
       await Promise.all(parts.map((part) => part.stop()));
       await sequencer.stop();
     },

@@ -1,4 +1,6 @@
 import type { Micros } from '../domain/instant.js';
+import { forgetUnwanted } from '../store/deliveries.js';
+import { forgetAcknowledged } from '../store/notifications.js';
 import { forgetOldRequests } from '../store/requests.js';
 import { pruneHistory } from '../store/retention.js';
 import type { Store } from '../store/store.js';
@@ -7,8 +9,8 @@ import type { Background, FaultListener } from './background.js';
 const BATCH = 1_000;
 
 /**
- * Forgets request ids that are older than a day, and events that are older than the history is kept, a batch at a
- * time, every minute.
+ * Forgets request ids that are older than a day, notifications that were read long ago, and events that are older than
+ * the history is kept, a batch at a time, every minute.
  *
  * @param historyKeptFor in microseconds; 0: for ever
  */
@@ -22,6 +24,8 @@ export function createHousekeeping(
   let stopped = false;
   const tidy = async () => {
     while (!stopped && (await forgetOldRequests(store.database.sql, BATCH)) === BATCH);
+    while (!stopped && (await forgetAcknowledged(store, BATCH)) === BATCH);
+    await forgetUnwanted(store);
     while (!stopped && historyKeptFor > 0 && (await pruneHistory(store, historyKeptFor, BATCH)).more);
   };
   const timer = setInterval(() => {

@@ -9,6 +9,7 @@ import type { Problem } from '../domain/problem.js';
 import type { Sequencer } from '../feed/sequencer.js';
 import type { WaitingRoom } from '../feed/waiting-room.js';
 import type { WatchHub } from '../feed/watch-hub.js';
+import type { WebhookTargets } from '../feed/webhook-targets.js';
 import type { Outcome } from '../store/mutate.js';
 import type { Store } from '../store/store.js';
 import { type Call, callOf, repeated } from './call.js';
@@ -21,6 +22,7 @@ export interface Api {
   readonly sequencer: Sequencer;
   readonly waiting: WaitingRoom;
   readonly watches: WatchHub;
+  readonly targets: WebhookTargets;
 }
 
 /** A service function: message and call in, message out. It knows nothing of transports. */

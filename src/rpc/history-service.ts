@@ -6,6 +6,7 @@ import type { ServiceFunctions } from './api.js';
 import { eventMessage } from './encode/event.js';
 import { microsOf } from './encode/time.js';
 import { getEnforcementReport } from './enforcement-report.js';
+import { notificationFunctions } from './notification-functions.js';
 import { cut, numberCursor, pageOf } from './page.js';
 
 type Functions = ServiceFunctions<typeof HistoryService.method>;
@@ -33,4 +34,8 @@ const listHistoryCall: Functions['listHistory'] = async ({ store, sequencer }, c
   return { events: rows.map(eventMessage), nextPageToken, floor };
 };
 
-export const historyFunctions = { listHistory: listHistoryCall, getEnforcementReport } satisfies Functions;
+export const historyFunctions = {
+  listHistory: listHistoryCall,
+  getEnforcementReport,
+  ...notificationFunctions,
+} satisfies Functions;

@@ -9,3 +9,6 @@ export const newLeaseId = (): string => randomBytes(16).toString('base64url');
 
 /** A token's secret: 256 random bits. */
 export const newSecret = (): string => `hf_${randomBytes(32).toString('base64url')}`;
+
+/** What a webhook's deliveries are signed with, as Standard Webhooks has it: 256 random bits. */
+export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

@@ -16,6 +16,7 @@ import { microsOf, timestamp } from './encode/time.js';
 import { newId, newSecret } from './ids.js';
 import { cut, pageOf } from './page.js';
 import { invalidArgument } from './problems.js';
+import { webhookFunctions } from './webhook-functions.js';
 
 type Functions = ServiceFunctions<typeof ProjectService.method>;
 
@@ -176,4 +177,5 @@ export const projectFunctions = {
   createToken: createTokenCall,
   listTokens: listTokensCall,
   revokeToken: revokeTokenCall,
+  ...webhookFunctions,
 } satisfies Functions;

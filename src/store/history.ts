@@ -70,7 +70,7 @@ export async function listHistory(
   };
 }
 
-/** An event, as `SELECT * FROM event` gives it. */
+/** An event from its columns, in the history or where it is kept apart from it. */
 export function eventOf(row: Row): HistoryEvent {
   return {
     kind: eventCodes.name(row.kind as number),

@@ -20,8 +20,8 @@ import type { Micros } from '../domain/instant.js';
  * Statuses and kinds are small integers named in codes.ts.
  */
 
-const micros = (name: string) => bigint(name, { mode: 'number' }).$type<Micros>();
-const int64 = (name: string) => bigint(name, { mode: 'bigint' });
+export const micros = (name: string) => bigint(name, { mode: 'number' }).$type<Micros>();
+export const int64 = (name: string) => bigint(name, { mode: 'bigint' });
 const bytes = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => 'bytea' });
 
 /** One row: what database this is. A restore from backup gets a new epoch. */
@@ -79,7 +79,11 @@ export const token = pgTable(
     revokedAt: micros('revoked_at'),
     lastUsedAt: micros('last_used_at'),
   },
-  (t) => [primaryKey({ columns: [t.project, t.id] }), uniqueIndex('token_hash').on(t.hash)],
+  (t) => [
+    primaryKey({ columns: [t.project, t.id] }),
+    uniqueIndex('token_hash').on(t.hash),
+    index('token_owner').on(t.project).where(sql`${t.owner}`),
+  ],
 );
 
 /** An execution that acquired something. Ending it is what keeps late acquires out. */
@@ -353,6 +357,8 @@ export const event = pgTable(
     index('event_task').on(t.project, t.taskId, t.position),
     // What the write guard found fault with: few events among many, for the enforcement report.
     index('event_guarded').on(t.project, t.at).where(sql`${t.kind} IN (21, 22)`),
+    // What people are notified of, see notifications.ts.
+    index('event_notified').on(t.project, t.position).where(sql`${t.kind} IN (7, 18, 29)`),
     uniqueIndex('event_once').on(t.project, t.onceKey).where(sql`${t.onceKey} IS NOT NULL`),
     // "Every lease has exactly one end event", as a constraint.
     uniqueIndex('event_lease_end')

@@ -31,6 +31,7 @@ test('without any setting, the defaults hold', () => {
     LOCK_ENFORCEMENT: 'WARN',
     HISTORY_RETENTION_DAYS: 0,
     DATABASE_POOL_SIZE: 16,
+    WEBHOOK_ALLOW_PRIVATE: false,
     LOG_LEVEL: 'info',
   });
   expect(warnings).toEqual([]);
@@ -55,6 +56,7 @@ test('every setting has a value that is taken', () => {
     LOCK_ENFORCEMENT: ['Enforce', 'ENFORCE'],
     HISTORY_RETENTION_DAYS: ['30', 30 * DAY],
     DATABASE_POOL_SIZE: [' 4 ', 4],
+    WEBHOOK_ALLOW_PRIVATE: ['True', true],
     LOG_LEVEL: ['silent', 'silent'],
   };
   const given = Object.fromEntries(Object.entries(values).map(([name, [text]]) => [name, text]));
@@ -87,6 +89,7 @@ test.each([
   ['DATABASE_POOL_SIZE', '1', 'must be at least 2'],
   ['DATABASE_POOL_SIZE', '1000', 'must be at most 200'],
   ['DATABASE_POOL_SIZE', '2.5', 'must be whole'],
+  ['WEBHOOK_ALLOW_PRIVATE', 'yes', 'must be true or false'],
   ['LOG_LEVEL', 'loud', 'must be a level such as info or warn'],
 ])('%s=%s is refused: %s', (name, value, message) => {
   expect(() => parse({ [name]: value })).toThrow(new ConfigError(`${name}=${value} ${message}`));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { WriteCode } from '@holdfast/proto/guard';
 import { RefusalReason } from '@holdfast/proto/lease';
 import { describe, expect, test } from 'vitest';
-import { NAMES, NOT_BUILT } from '../rpc/methods.js';
+import { NAMES } from '../rpc/methods.js';
 import { allCommands, wrongCommandLines } from './commands.js';
 import { blocksOf, documents, proseOf, ROOT, readDocument } from './documents.js';
 
@@ -60,12 +60,6 @@ describe('docs/api.md', () => {
 
   test('has every RPC in a table', () => {
     expect(methods.filter(({ method }) => !rows.some(({ name }) => name === method))).toEqual([]);
-  });
-
-  test('says which RPCs are not offered yet', () => {
-    const later = rows.filter(({ rest }) => rest.includes('*not yet*')).map(({ name }) => name);
-    const notBuilt = methods.filter(({ name }) => NOT_BUILT.has(name)).map(({ method }) => method);
-    expect(later.toSorted()).toEqual(notBuilt.toSorted());
   });
 
   test.each([

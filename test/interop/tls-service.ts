@@ -15,6 +15,7 @@ export async function startTlsReplica(
     host: '127.0.0.1',
     port: 0,
     defaults: { ...DEFAULT_SETTINGS, enforcement: 'ENFORCE' },
+    webhooks: { allowPrivate: false },
     tls: { cert, key },
     log: pino({ level: 'silent' }),
   });

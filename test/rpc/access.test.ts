@@ -1,7 +1,7 @@
 import { FieldViolationSchema } from '@holdfast/proto/guard';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { type Board, ROLES, type RoleOfBoard, startBoard } from './board.js';
-import { methodOf, NAMES, NOT_BUILT } from './methods.js';
+import { NAMES } from './methods.js';
 import { requestOf } from './requests.js';
 
 const READERS: readonly RoleOfBoard[] = ['agent', 'viewer', 'member', 'admin', 'owner'];
@@ -37,7 +37,6 @@ describe.each(NAMES)('%s', (rpc) => {
   it.each(ROLES)('is told to the role %s, or refused', async (role) => {
     const { code } = await board.any.call(rpc, requestOf(rpc), board[role].token);
     if (!mayCall(rpc).includes(role)) expect(code).toBe('PermissionDenied');
-    else if (NOT_BUILT.has(rpc)) expect(code).toBe('Unimplemented');
     else expect(['Ok', 'NotFound']).toContain(code);
   });
 });
@@ -125,15 +124,5 @@ test('the scheme may be written in any case', async () => {
       body: '{}',
     });
     expect(res.status).toBe(200);
-  }
-});
-
-test('RPCs that are not built yet are UNIMPLEMENTED, and say which', async () => {
-  for (const rpc of NOT_BUILT) {
-    const result = await board.any.call(rpc, requestOf(rpc), board.owner.token);
-    expect(result).toMatchObject({
-      code: 'Unimplemented',
-      message: expect.stringContaining(methodOf(rpc).name),
-    });
   }
 });

@@ -1,10 +1,8 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { beforeAll, expect, test } from 'vitest';
 import { type Board, hold, type Person, ROLES, startBoard } from './board.js';
-import { METHODS, NAMES, NOT_BUILT } from './methods.js';
+import { METHODS, NAMES } from './methods.js';
 import { requestOf } from './requests.js';
-
-const BUILT = NAMES.filter((rpc) => !NOT_BUILT.has(rpc));
 
 let board: Board;
 let abroad: Person;
@@ -25,12 +23,15 @@ beforeAll(async () => {
   const { plan } = await abroad.tasks.createPlan({ title: 'theirs', executionId: 'ada-run' });
   const { leaseId } = await hold(abroad, taskId);
   const { tokens } = await board.owner.projects.listTokens({ project: 'elsewhere' });
+  const url = 'http://127.0.0.1:9/';
+  const { webhook } = await board.owner.projects.createWebhook({ project: 'elsewhere', url });
   foreign = {
     taskId,
     leaseId,
     planId: plan?.id ?? '',
     externalKey: 'leased',
     tokenId: tokens[0]?.id ?? '',
+    webhookId: webhook?.id ?? '',
   };
 });
 
@@ -42,7 +43,7 @@ const KEYED: readonly [string, JsonObject][] = [
 ];
 
 test('a thing of another project is as unknown as one that never was', async () => {
-  const requests = [...BUILT.map((rpc): [string, JsonObject] => [rpc, requestOf(rpc)]), ...KEYED];
+  const requests = [...NAMES.map((rpc): [string, JsonObject] => [rpc, requestOf(rpc)]), ...KEYED];
   let compared = 0;
   for (const [rpc, request] of requests) {
     for (const field of Object.keys(foreign)) {
@@ -77,7 +78,7 @@ test('another project’s holder may not be spoken for, though principal and exe
 });
 
 test('who is no owner may name its own project and no other, in every RPC', async () => {
-  const named = BUILT.filter(
+  const named = NAMES.filter(
     (rpc) =>
       METHODS.get(rpc)?.input.fields.some(({ name }) => name === 'project') && !rpc.endsWith('CreateProject'),
   );
@@ -128,9 +129,10 @@ test('lists and the history tell nothing of another project', async () => {
     'LeaseService/ListLeases',
     'HistoryService/ListHistory',
     'ProjectService/ListTokens',
+    'ProjectService/ListWebhooks',
   ]) {
     const text = JSON.stringify(await board.any.call(rpc, {}, board.admin.token));
-    for (const secret of [foreign.taskId, foreign.planId, foreign.leaseId, foreign.tokenId, 'elsewhere']) {
+    for (const secret of [...Object.values(foreign).filter((value) => value !== 'leased'), 'elsewhere']) {
       expect(text).not.toContain(secret);
     }
   }

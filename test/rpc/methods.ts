@@ -31,12 +31,3 @@ export function messagesIn(message: DescMessage, seen = new Set<DescMessage>()):
   for (const field of message.fields) if (field.message) messagesIn(field.message, seen);
   return seen;
 }
-
-/** RPCs of later versions: they answer UNIMPLEMENTED until then. */
-export const NOT_BUILT: ReadonlySet<string> = new Set([
-  'HistoryService/ListNotifications',
-  'HistoryService/AcknowledgeNotifications',
-  'ProjectService/CreateWebhook',
-  'ProjectService/ListWebhooks',
-  'ProjectService/DeleteWebhook',
-]);

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@bufbuild/protobuf';
-import { beforeAll, describe, expect, it, test } from 'vitest';
+import { beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { connect } from '../support/postgres.js';
 import { type Board, hold, startBoard } from './board.js';
-import { METHODS, NAMES, NOT_BUILT } from './methods.js';
+import { METHODS, NAMES } from './methods.js';
 import { requestOf } from './requests.js';
 
 let board: Board;
@@ -156,11 +156,23 @@ describe('all pages tell each row exactly once, while others write', () => {
   });
 });
 
-const PAGED = NAMES.filter(
-  (rpc) => !NOT_BUILT.has(rpc) && METHODS.get(rpc)?.input.fields.some(({ name }) => name === 'page_token'),
-);
+const PAGED = NAMES.filter((rpc) => METHODS.get(rpc)?.input.fields.some(({ name }) => name === 'page_token'));
 
 describe('a page token', () => {
+  beforeAll(async () => {
+    // Two rows of what nothing else here makes.
+    for (const path of ['one', 'two']) {
+      await board.owner.projects.createWebhook({ url: `http://127.0.0.1:9/${path}` });
+      await hold(board.rival, (await board.task()).id, 1);
+    }
+    await vi.waitFor(
+      async () => {
+        expect((await board.owner.history.listNotifications({})).notifications).toHaveLength(2);
+      },
+      { timeout: 5_000 },
+    );
+  });
+
   it('belongs to one filter', async () => {
     await Promise.all([board.task(), board.task()]);
     const { nextPageToken: pageToken } = await board.member.tasks.listTasks({ pageSize: 1 });

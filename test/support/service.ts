@@ -9,6 +9,7 @@ import type { Settings } from '../../src/domain/settings.js';
 import { createSequencer } from '../../src/feed/sequencer.js';
 import { createWaitingRoom } from '../../src/feed/waiting-room.js';
 import { createWatchHub, type WatchOptions } from '../../src/feed/watch-hub.js';
+import { createWebhookTargets, type TargetPolicy } from '../../src/feed/webhook-targets.js';
 import { createAuthenticate, hashSecret } from '../../src/rpc/authenticate.js';
 import { newId, newSecret } from '../../src/rpc/ids.js';
 import { authInterceptor } from '../../src/rpc/interceptors/auth.js';
@@ -43,6 +44,8 @@ export interface TestServiceOptions {
   /** How open streams are served. */
   readonly watch?: Partial<WatchOptions>;
   readonly limits?: Partial<ServerLimits>;
+  /** Where webhooks may post to; by default anywhere, since tests know nothing but the loopback. */
+  readonly webhooks?: TargetPolicy;
 }
 
 /** A whole Holdfast in this process, on a free port of the loopback. */
@@ -85,6 +88,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     poolSize: options.poolSize ?? 16,
     watch: options.watch,
     limits: options.limits ?? {},
+    webhooks: options.webhooks ?? { allowPrivate: true },
   };
   const { port, stop: stopServer } = await (options.withFeed === false ? startQuiet : startWhole)(shared);
 
@@ -128,6 +132,7 @@ interface Parts {
   readonly poolSize: number;
   readonly watch: Partial<WatchOptions> | undefined;
   readonly limits: Partial<ServerLimits>;
+  readonly webhooks: TargetPolicy;
 }
 
 interface RunningServer {
@@ -141,14 +146,21 @@ async function startWhole(parts: Parts): Promise<RunningServer> {
 }
 
 /** The same server and services, but nothing that acts by itself except the sequencer. */
-async function startQuiet({ databaseUrl, defaults, log, poolSize, watch }: Parts): Promise<RunningServer> {
+async function startQuiet({
+  databaseUrl,
+  defaults,
+  log,
+  poolSize,
+  watch,
+  webhooks,
+}: Parts): Promise<RunningServer> {
   const database = openDatabase({ url: databaseUrl, poolSize });
   const store = createStore(database, defaults, { eventsWritten() {}, tasksReady() {}, deadlineSet() {} });
   const sequencer = createSequencer(store, (job, err) => log.error({ job, err }));
   const waiting = createWaitingRoom(store, (job, err) => log.error({ job, err }));
   const watches = createWatchHub(store, (job, err) => log.error({ job, err }), watch);
   const server = createHoldfastServer({
-    routes: routes({ store, sequencer, waiting, watches }),
+    routes: routes({ store, sequencer, waiting, watches, targets: createWebhookTargets(webhooks) }),
     interceptors: [errorsInterceptor(log), authInterceptor(createAuthenticate(store)), validateInterceptor],
     ready: async () => ({ ok: true }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),

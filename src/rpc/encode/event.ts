@@ -114,6 +114,10 @@ function payloadMessage(event: HistoryEvent): NonNullable<EventMessage['payload'
     case 'PROJECT_CREATED':
     case 'SETTINGS_CHANGED':
       return { case: 'projectChanged', value: { ...event.payload, changes: [...event.payload.changes] } };
+    case 'WEBHOOK_CREATED':
+    case 'WEBHOOK_DELETED':
+    case 'WEBHOOK_FAILED':
+      return { case: 'webhook', value: event.payload };
     case 'TOKEN_CREATED':
     case 'TOKEN_REVOKED': {
       const { kind, ...rest } = event.payload;

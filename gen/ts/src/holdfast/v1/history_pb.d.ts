@@ -918,11 +918,18 @@ export declare type WebhookChanged = Message<"holdfast.v1.WebhookChanged"> & {
   webhookId: string;
 
   /**
-   * Where it posts to.
+   * Scheme, host and port of where it posts to. The rest of the address may be a secret of the receiver's.
    *
    * @generated from field: string url = 2;
    */
   url: string;
+
+  /**
+   * With WEBHOOK_FAILED: what went wrong last.
+   *
+   * @generated from field: string error = 3;
+   */
+  error: string;
 };
 
 /**
@@ -1590,7 +1597,7 @@ export enum EventKind {
   WEBHOOK_DELETED = 28,
 
   /**
-   * A webhook's deliveries were given up: `webhook`.
+   * A webhook's deliveries are given up; told once until one gets through again: `webhook`.
    *
    * @generated from enum value: EVENT_KIND_WEBHOOK_FAILED = 29;
    */

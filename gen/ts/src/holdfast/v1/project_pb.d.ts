@@ -704,7 +704,7 @@ export declare type Webhook = Message<"holdfast.v1.Webhook"> & {
   dead: number;
 
   /**
-   * What went wrong last.
+   * What went wrong last; empty once a delivery got through.
    *
    * @generated from field: string last_error = 6;
    */
@@ -731,7 +731,7 @@ export declare type CreateWebhookRequest = Message<"holdfast.v1.CreateWebhookReq
   project: string;
 
   /**
-   * Where to post to, http or https.
+   * Where to post to: http or https, on a public address unless the server allows private ones.
    *
    * @generated from field: string url = 2;
    */
