@@ -31,6 +31,7 @@ const subcommands: Record<string, { group: string; load: Load }> = {
   },
   watch: { group: 'History:', load: async () => (await import('./cli/watch.js')).watchCommand() },
   history: { group: 'History:', load: async () => (await import('./cli/history.js')).historyCommand() },
+  inbox: { group: 'History:', load: async () => (await import('./cli/inbox.js')).inboxCommand() },
   report: { group: 'History:', load: async () => (await import('./cli/report.js')).reportCommand() },
   whoami: { group: 'Identity:', load: async () => (await import('./cli/whoami.js')).whoamiCommand() },
   token: { group: 'Identity:', load: async () => (await import('./cli/token.js')).tokenCommand() },

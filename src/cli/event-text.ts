@@ -56,7 +56,7 @@ function payloadText({ case: kind, value }: Event['payload']): string {
     case 'projectChanged':
       return joined(value.title, changesText(value.changes));
     case 'webhook':
-      return value.url;
+      return joined(value.url, value.error);
     case 'token':
       return `${value.tokenId} of ${value.principal}, ${value.role}`;
     default:

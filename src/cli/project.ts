@@ -4,6 +4,7 @@ import { projectCreate } from './project/create.js';
 import { projectList } from './project/list.js';
 import { projectShow } from './project/show.js';
 import { projectUpdate } from './project/update.js';
+import { projectWebhooks } from './project/webhooks.js';
 
 export function projectCommand(): Command {
   return commandGroup(
@@ -13,5 +14,6 @@ export function projectCommand(): Command {
     projectShow(),
     projectCreate(),
     projectUpdate(),
+    projectWebhooks(),
   );
 }
