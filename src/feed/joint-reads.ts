@@ -2,7 +2,8 @@ import pLimit from 'p-limit';
 
 /**
  * Reads that many ask for at once: those who ask for the same thing share one read, also one that is under way
- * already, and only so many reads run at a time, so that a thousand who come back together leave the pool to others.
+ * already and shows an older state, and only so many reads run at a time, so that a thousand who come back together
+ * leave the pool to others.
  *
  * @param atOnce how many reads may run at a time
  */

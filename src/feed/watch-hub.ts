@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WatchFilter } from '../domain/watch-filter.js';
+import { createBatcher } from '../store/batcher.js';
 import type { Store } from '../store/store.js';
 import { validTokens } from '../store/tokens.js';
 import { type LogBounds, type LogPage, readBounds, readLogs, readSnapshot } from '../store/watch-log.js';
@@ -93,6 +94,8 @@ export function createWatchHub(
   const projects = new Map<string, Followed>();
   const checkpoints = new Map<Watcher, NodeJS.Timeout>();
   const jointly = createJointReads(READS_AT_ONCE);
+  // Only by a read that begins after the question: an older one may not reach to a token of another replica.
+  const boundsOf = createBatcher((names: readonly string[]) => readBounds(store, names));
   let reading: Promise<void> | undefined;
   let again = false;
   let later: NodeJS.Timeout | undefined;
@@ -194,7 +197,7 @@ export function createWatchHub(
   /** Where a watch begins, and what it is told first. */
   const begin = async ({ project, filter, after }: OpenWatch) => {
     if (after) {
-      const bounds = await jointly(`bounds ${project}`, () => readBounds(store, project));
+      const bounds = await boundsOf(project);
       const gap = gapAt(after, after.position, bounds);
       if (gap) throw new WatchEnded(gap, after);
       return { bounds, position: after.position, first: [{ kind: 'CHECKPOINT', at: after } satisfies News] };

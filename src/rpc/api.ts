@@ -36,7 +36,7 @@ type Serve<M extends DescMethodUnary> = (
 export type Format = 'BINARY' | 'JSON';
 
 /** How a stream's messages get to its reader. */
-export interface Outlet {
+interface Outlet {
   readonly format: Format;
   /** Takes messages that are encoded already, after the first one; undefined where the transport has no such thing. */
   readonly frames: FrameSink | undefined;

@@ -38,12 +38,15 @@ export function frameSink(res: HttpResponse, ms: number): FrameSink {
   };
   return {
     write: (frame) => {
-      if (res.destroyed || res.writableEnded) return undefined;
+      if (isGone(res)) return undefined;
       // The types of the two responses differ in what they may be called with, not in this.
       return (res as NodeJS.WritableStream).write(frame) ? undefined : taken();
     },
   };
 }
+
+const isGone = (res: HttpResponse) =>
+  res.writableEnded || ('stream' in res ? res.stream.destroyed || res.stream.closed : res.destroyed);
 
 /** gRPC clients read this HTTP/2 error as RESOURCE_EXHAUSTED. */
 function cut(res: HttpResponse): void {

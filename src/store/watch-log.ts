@@ -98,11 +98,18 @@ function pageOf(project: string, rows: readonly Row[], limit: number): LogPage {
   };
 }
 
-export async function readBounds({ database: { sql } }: Store, project: string): Promise<LogBounds> {
-  const [row] = await sql<Row[]>`
+/** How far the histories of some projects reach, in their order. */
+export async function readBounds(
+  { database: { sql } }: Store,
+  projects: readonly string[],
+): Promise<LogBounds[]> {
+  const rows = await sql<Row[]>`
     SELECT m.epoch, h.position AS head, h.floor
-    FROM meta m LEFT JOIN history_head h ON h.project = ${project}`;
-  return boundsOf(row);
+    FROM meta m CROSS JOIN jsonb_array_elements_text(${JSON.stringify(projects)}::text::jsonb)
+      WITH ORDINALITY AS w(project, i)
+    LEFT JOIN history_head h ON h.project = w.project
+    ORDER BY w.i`;
+  return rows.map(boundsOf);
 }
 
 /** A live lease, and the plan of its task. */

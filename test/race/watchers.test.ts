@@ -50,16 +50,18 @@ async function watchAround(client: () => Holdfast, first: string, over: () => bo
   const positions: number[] = [];
   let token = first;
   let streams = 0;
+  const endings = new Set<string | undefined>();
   const lastOf = (watching: Watching) => watching.token || token;
   while (!over()) {
     const watching = new Watching(client(), { resumeAfter: token });
     streams++;
     await pause(300);
     await watching.stop();
+    endings.add(watching.ending?.code);
     positions.push(...watching.positions);
     token = lastOf(watching);
   }
-  return { positions, token, streams };
+  return { positions, token, streams, endings };
 }
 
 test('every watcher is told the history as it is, though writers dawdle and servers die', async () => {
@@ -93,7 +95,9 @@ test('every watcher is told the history as it is, though writers dawdle and serv
 
   const { events } = await either().history.listHistory({ order: 2, pageSize: 1 });
   const head = Number(events[0]?.position);
-  for (const { positions, token, streams } of watchers) {
+  for (const { positions, token, streams, endings } of watchers) {
+    // It left, or its server was dead or dying.
+    expect(['Canceled', 'Unavailable', 'Aborted']).toEqual(expect.arrayContaining([...endings]));
     const rest = new Watching(either(), { resumeAfter: token });
     await rest.until((some) => (some.positions.at(-1) ?? positions.at(-1)) === head);
     await rest.stop();
