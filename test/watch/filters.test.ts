@@ -98,10 +98,10 @@ describe('a filter', () => {
     const [forced, expired, idle] = [await board.task(), await board.task(), await board.task()];
     const { kinds, events } = await told({ principal: 'ADA' }, async () => {
       await hold(board.agent, forced.id);
-      await hold(board.agent, expired.id, 1);
       await hold(board.rival, idle.id);
       await board.member.tasks.addNote({ taskId: forced.id, text: 'by another' });
       await board.admin.leases.forceReleaseLease({ taskId: forced.id, reason: 'stuck' });
+      await hold(board.agent, expired.id, 1);
       await expect
         .poll(async () => (await board.viewer.leases.getLease({ taskId: expired.id })).lease?.endedAt, {
           timeout: 5_000,
@@ -111,10 +111,10 @@ describe('a filter', () => {
     });
     expect(kinds).toEqual([
       'LEASE_ACQUIRED',
-      'LEASE_ACQUIRED',
       // Done on a task that she held, and warned of because she did.
       'WRITE_WARNED',
       'LEASE_REVOKED',
+      'LEASE_ACQUIRED',
       'LEASE_EXPIRED',
       'LEASE_TAKEN_OVER',
     ]);
