@@ -39,14 +39,14 @@ const ONE_THING: Record<string, Filter> = {
   'label of 1/3, all last': { labels: ['late'] },
   'label of 1/1000': { labels: ['medium'] },
   'label of 3 tasks': { labels: ['rare'] },
-  'plan of 1/200': { planId: 'plan-20' },
+  'plan of 1/20': { planId: 'plan-2' },
   'assignee of 1/50': { assignee: 'ada' },
 };
 /** More is looked at on a large board than a small one has, up to a bound: no goal. */
 const SEVERAL_THINGS: Record<string, Filter> = {
   'two labels': { labels: ['frequent', 'late'] },
-  'label and plan': { planId: 'plan-20', labels: ['frequent'] },
-  'plan and assignee': { planId: 'plan-23', assignee: 'ada' },
+  'label and plan': { planId: 'plan-2', labels: ['frequent'] },
+  'plan and assignee': { planId: 'plan-3', assignee: 'ada' },
 };
 
 /** One call, timed, and what has to be put back after it. */
@@ -102,7 +102,9 @@ async function main(): Promise<void> {
   try {
     for (const tasks of SIZES) boards.push(await startBoard(tasks));
     const worst = await compareSizes(boards);
-    const completion = await completeWithDependents(boards[0] as Board);
+    const plain = await completeWithDependents(boards[0] as Board, '{}');
+    const labelled = await completeWithDependents(boards[0] as Board, '{hub}');
+    const slowest = Math.max(plain.p50, labelled.p50);
     const met = (ok: boolean) => (ok ? 'reached' : 'missed');
     console.log(
       `Goal: the largest board at most ${LARGEST_RATIO} times as slow as the smallest, p50 and p99: ` +
@@ -110,9 +112,9 @@ async function main(): Promise<void> {
     );
     console.log(
       `Goal: a task that ${DEPENDENTS} wait for is completed in less than ${COMPLETION_GOAL_MS} ms: ` +
-        `${met(completion.p50 < COMPLETION_GOAL_MS)} (p50 ${completion.p50.toFixed(1)} ms, p99 ${completion.p99.toFixed(1)} ms).`,
+        `${met(slowest < COMPLETION_GOAL_MS)} (p50 ${plain.p50.toFixed(1)} ms, ${labelled.p50.toFixed(1)} ms when each has a label).`,
     );
-    if (worst > LARGEST_RATIO || completion.p50 >= COMPLETION_GOAL_MS) process.exitCode = 1;
+    if (worst > LARGEST_RATIO || slowest >= COMPLETION_GOAL_MS) process.exitCode = 1;
   } finally {
     await Promise.all(boards.map((board) => board.stop()));
   }
@@ -158,8 +160,8 @@ async function inTurn(boards: readonly Board[], step: (board: Board) => Promise<
   return rounds.map((one) => one.spread());
 }
 
-/** Each time with new tasks, which carry a label, as real ones do. */
-async function completeWithDependents(board: Board): Promise<Spread> {
+/** Each time with new tasks, which carry these labels. */
+async function completeWithDependents(board: Board, labels: string): Promise<Spread> {
   const rounds = new Rounds();
   rounds.begin();
   for (let n = 0; n < 20; n++) {
@@ -167,7 +169,7 @@ async function completeWithDependents(board: Board): Promise<Spread> {
     const task = `INSERT INTO task (project, id, title, body, labels, created_at, created_by, updated_at)`;
     const state = `INSERT INTO task_state (project, task_id, status, priority, fencing_token, unmet, blockers, dependents)`;
     await board.sql.unsafe(`
-      ${task} SELECT 'default', '${hub}' || n, 'bench', '', '{hub}', 1, 'bench', 1 FROM generate_series(0, ${DEPENDENTS}) n;
+      ${task} SELECT 'default', '${hub}' || n, 'bench', '', '${labels}', 1, 'bench', 1 FROM generate_series(0, ${DEPENDENTS}) n;
       ${state} SELECT 'default', '${hub}' || n, 1, 0, 0, (n > 0)::int, (n > 0)::int, CASE n WHEN 0 THEN ${DEPENDENTS} ELSE 0 END
         FROM generate_series(0, ${DEPENDENTS}) n;
       INSERT INTO dependency (project, task_id, blocker_id, accept_dropped)

@@ -53,7 +53,7 @@ function holdfast({ port, token, databaseUrl }: BenchServer): Contestant {
     name: 'Holdfast',
     perJob:
       'two authenticated RPCs to another process: a lease with a fencing token and a deadline, fenced completion, ' +
-      'dependents readied, four events in an ordered history, all kept',
+      'dependents readied, three events in an ordered history, all kept',
     async fill(jobs) {
       const sql = open(databaseUrl);
       fills += 1;

@@ -10,7 +10,7 @@ const TABLES = ['task', 'task_state', 'dependency', 'queue', 'queue_label'];
  * - priority: three of them
  * - labels: `frequent` on each third task, `late` on the third of lowest priority, `medium` on one of a thousand,
  *   `rare` on three
- * - plans: each second task is in one of 100; assignee: each fiftieth is meant for `ada`
+ * - plans: each second task is in one of ten; assignee: each fiftieth is meant for `ada`
  */
 export async function fillBoard(sql: Sql, tasks: number): Promise<void> {
   const quarter = Math.floor(tasks / 4);
@@ -22,7 +22,7 @@ export async function fillBoard(sql: Sql, tasks: number): Promise<void> {
         CASE WHEN n % 3 = 0 THEN 'frequent' END, CASE WHEN n % 15 < 5 THEN 'late' END,
         CASE WHEN n % 1000 = 407 THEN 'medium' END,
         CASE WHEN n IN (${quarter} + 5, ${quarter} + 50, ${quarter} + 95) THEN 'rare' END], NULL),
-      CASE WHEN n % 2 = 0 THEN 'plan-' || n / 30 % 100 END, n, CASE WHEN n % 50 = 0 THEN 'ada' END, 1, 'bench', 1
+      CASE WHEN n % 2 = 0 THEN 'plan-' || n / 30 % 10 END, n, CASE WHEN n % 50 = 0 THEN 'ada' END, 1, 'bench', 1
     FROM generate_series(1, ${tasks}) n;
     INSERT INTO task_state (project, task_id, status, priority, fencing_token, unmet, blockers, dependents)
     SELECT 'default', 'task-' || n, CASE WHEN n <= ${quarter} THEN 3 ELSE 1 END, n % 15 / 5, 0,
@@ -42,7 +42,7 @@ export async function fillBoard(sql: Sql, tasks: number): Promise<void> {
     SELECT project, label, task_id, standing, priority, plan_order, seq FROM queue CROSS JOIN unnest(labels) label;
     ALTER TABLE queue ENABLE TRIGGER USER;
     INSERT INTO plan (project, id, title, body, last_order, created_at, created_by)
-    SELECT 'default', 'plan-' || n, 'plan ' || n, '', ${tasks}, 1, 'bench' FROM generate_series(0, 99) n`);
+    SELECT 'default', 'plan-' || n, 'plan ' || n, '', ${tasks}, 1, 'bench' FROM generate_series(0, 9) n`);
   await sql.unsafe(`
     UPDATE task_state s SET dependents = d.n
     FROM (SELECT blocker_id, count(*) AS n FROM dependency GROUP BY blocker_id) d
