@@ -10,8 +10,7 @@ import { createSequencer } from '../../src/feed/sequencer.js';
 import { createWaitingRoom } from '../../src/feed/waiting-room.js';
 import { createWatchHub, type WatchOptions } from '../../src/feed/watch-hub.js';
 import { createWebhookTargets, type TargetPolicy } from '../../src/feed/webhook-targets.js';
-import { createAuthenticate, hashSecret } from '../../src/rpc/authenticate.js';
-import { newId, newSecret } from '../../src/rpc/ids.js';
+import { createAuthenticate } from '../../src/rpc/authenticate.js';
 import { authInterceptor } from '../../src/rpc/interceptors/auth.js';
 import { errorsInterceptor } from '../../src/rpc/interceptors/errors.js';
 import { validateInterceptor } from '../../src/rpc/interceptors/validate.js';
@@ -21,7 +20,7 @@ import { createHoldfastServer } from '../../src/server.js';
 import { startService } from '../../src/service.js';
 import { openDatabase } from '../../src/store/database.js';
 import { createStore } from '../../src/store/store.js';
-import { createToken } from '../../src/store/tokens.js';
+import { makeOwner } from './owner.js';
 import { createTestDatabase } from './postgres.js';
 
 /** The defaults of `holdfast serve`. */
@@ -181,29 +180,4 @@ async function startQuiet({
       return stopped;
     },
   };
-}
-
-async function makeOwner(databaseUrl: string, defaults: Settings): Promise<string> {
-  const database = openDatabase({ url: databaseUrl, poolSize: 1 });
-  const secret = newSecret();
-  try {
-    const store = createStore(database, defaults, { eventsWritten() {}, tasksReady() {}, deadlineSet() {} });
-    await createToken(
-      store,
-      'default',
-      {
-        id: newId(),
-        hash: hashSecret(secret),
-        principal: 'owner',
-        kind: 'PERSON',
-        role: 'admin',
-        owner: true,
-        lifetime: undefined,
-      },
-      undefined,
-    );
-  } finally {
-    await database.close();
-  }
-  return secret;
 }
