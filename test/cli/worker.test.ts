@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHoldfast, type Holdfast } from '@holdfast/client';
+import { createHoldfast, type Holdfast, Setbacks } from '@holdfast/client';
 import { EventKind } from '@holdfast/proto/history';
 import { TaskStatus } from '@holdfast/proto/task';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Setbacks } from '../../src/cli/worker/setbacks.js';
 import { Cli } from './holdfast-process.js';
 import { type RealServer, startRealServer } from './real-server.js';
 

@@ -64,7 +64,7 @@ async function ask(
     requestId: crypto.randomUUID(),
     ...(ttlMs === undefined ? {} : { ttl: durationFromMs(ttlMs) }),
   };
-  const call = { timeoutMs: Math.ceil(waitMs) + 10_000, ...(signal ? { signal } : {}) };
+  const call = { timeoutMs: Math.ceil(waitMs) + 30_000, ...(signal ? { signal } : {}) };
   const { outcome } =
     'taskId' in wanted
       ? await holdfast.leases.acquireLease({ ...request, taskId: wanted.taskId }, call)

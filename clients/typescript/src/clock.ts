@@ -1,5 +1,3 @@
-import { performance } from 'node:perf_hooks';
-
 /** Node fires timers longer than this after 1 ms, so none may be. In milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

@@ -24,6 +24,16 @@ export function renewalDelayMs(lease: Lease, random: () => number): number {
   return third * (0.9 + 0.2 * random());
 }
 
+/** How long to wait after so many failed renewals in a row before the next. In ms. */
+export function renewalRetryDelayMs(ttl: number, failures: number, random: number): number {
+  return Math.min(250 * 2 ** (failures - 1), 5_000, ttl / 6) * (0.5 + random);
+}
+
+/** How long one attempt to renew may take: an answer that got lost must leave time for a second try. In ms. */
+export function renewalTimeoutMs(ttl: number, leftMs: number): number {
+  return Math.min(leftMs, Math.max(1_000, ttl / 6), 15_000);
+}
+
 /** How long the lease lived on when the server answered. In ms. */
 export function remainingMs(lease: Lease): number {
   return lease.remaining ? durationMs(lease.remaining) : 0;

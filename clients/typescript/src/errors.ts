@@ -12,9 +12,12 @@ import { type Refusal, RefusalReason } from '@holdfast/proto/lease';
 /** Why the write guard refused a write. */
 export type WriteRejectedCode = 'LOCK_REQUIRED' | 'LOCK_EXPIRED' | 'LOCKED_BY_OTHER' | 'STALE_LOCK';
 
-/** A write or a renewal was refused by the write guard. Trying the same again does not help. */
+/**
+ * A write or a renewal was refused by the write guard: a {@link LockRequired}, {@link LockExpired},
+ * {@link LockedByOther} or {@link StaleLock}. Trying the same again does not help.
+ */
 export class WriteRejected extends Error {
-  override readonly name = 'WriteRejected';
+  override readonly name: string = 'WriteRejected';
   readonly code: WriteRejectedCode;
   readonly taskId: string;
   /** Who holds the live lease, if anybody does. */
@@ -43,6 +46,26 @@ export class WriteRejected extends Error {
   }
 }
 
+/** The task can be leased, and the write proved no lease: acquire the task, or send the proof. */
+export class LockRequired extends WriteRejected {
+  override readonly name = 'LockRequired';
+}
+
+/** The lease that the write proved is over, and nobody took the task yet: stop, acquire it again, read its notes. */
+export class LockExpired extends WriteRejected {
+  override readonly name = 'LockExpired';
+}
+
+/** Somebody else holds the task: take another one, or wait for `retryAfterMs`. */
+export class LockedByOther extends WriteRejected {
+  override readonly name = 'LockedByOther';
+}
+
+/** The task was granted anew since, or an admin took it away: stop, and throw the changes away. */
+export class StaleLock extends WriteRejected {
+  override readonly name = 'StaleLock';
+}
+
 /** The server found fault with fields of the request. */
 export class InvalidRequest extends Error {
   override readonly name = 'InvalidRequest';
@@ -58,36 +81,69 @@ export class InvalidRequest extends Error {
 /** A lease was not granted. The server's answer says why, and what to do instead. */
 export class Refused extends Error {
   override readonly name = 'Refused';
+  /** Why: `HELD`, `DEPENDENCIES_UNMET`, `TASK_CLOSED`, `NOTHING_READY`, … */
+  readonly reason: keyof typeof RefusalReason;
+  /** Who holds the task, with `HELD`. */
+  readonly holder: Holder | undefined;
+  /** When that lease ends unless it is renewed. */
+  readonly expiresAt: Date | undefined;
+  /** After how many milliseconds asking again makes sense. Absent when waiting does not help. */
+  readonly retryAfterMs: number | undefined;
+  /** One sentence: what to do now. */
+  readonly advice: string;
+  /** The answer as the server sent it: also what the task waits for, and ready tasks to take instead. */
   readonly refusal: Refusal;
 
   constructor(refusal: Refusal) {
-    super(`refused ${RefusalReason[refusal.reason]}: ${refusal.advice}`);
+    const reason = RefusalReason[refusal.reason] as keyof typeof RefusalReason;
+    super(`refused ${reason}: ${refusal.advice}`);
+    this.reason = reason;
+    this.holder = refusal.holder;
+    this.expiresAt = refusal.expiresAt && timestampDate(refusal.expiresAt);
+    this.retryAfterMs = refusal.retryAfter && durationMs(refusal.retryAfter);
+    this.advice = refusal.advice;
     this.refusal = refusal;
   }
 }
 
+/** Why a lease is not there to work under; see {@link LeaseLost.kind}. */
+export type LeaseLostKind = 'lost' | 'unconfirmed' | 'released';
+
+const lostMessages: Record<LeaseLostKind, string> = {
+  lost: 'is lost',
+  unconfirmed: 'was not confirmed in time and may be lost',
+  released: 'was given back',
+};
+
 /** The work must stop: its lease is gone, or can't be known to be there. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
-  /** `lost`: the server said so. `unconfirmed`: no renewal was confirmed before the safe deadline. */
-  readonly kind: 'lost' | 'unconfirmed';
+  /**
+   * `lost`: the server said so. `unconfirmed`: unknown; no renewal was confirmed before the safe deadline.
+   * `released`: this program gave it back, by completing the task, by leaving `withLease` or since the process ends.
+   */
+  readonly kind: LeaseLostKind;
+  readonly taskId: string;
 
-  constructor(kind: 'lost' | 'unconfirmed', taskId: string, cause?: unknown) {
-    super(
-      kind === 'lost'
-        ? `the lease on task ${taskId} is lost`
-        : `the lease on task ${taskId} was not confirmed in time and may be lost`,
-      { cause },
-    );
+  constructor(kind: LeaseLostKind, taskId: string, cause?: unknown) {
+    super(`the lease on task ${taskId} ${lostMessages[kind]}`, { cause });
     this.kind = kind;
+    this.taskId = taskId;
   }
 }
+
+const rejections: Partial<Record<WriteCode, typeof WriteRejected>> = {
+  [WriteCode.LOCK_REQUIRED]: LockRequired,
+  [WriteCode.LOCK_EXPIRED]: LockExpired,
+  [WriteCode.LOCKED_BY_OTHER]: LockedByOther,
+  [WriteCode.STALE_LOCK]: StaleLock,
+};
 
 /** Turns an RPC's error into the typed one that its details tell of; any other stays what it is. */
 export function typedError(error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const rejection = error.findDetails(WriteRejectionSchema)[0];
-  if (rejection) return new WriteRejected(rejection, error);
+  if (rejection) return new (rejections[rejection.code] ?? WriteRejected)(rejection, error);
   const violations = error.findDetails(FieldViolationSchema);
   if (violations.length > 0) return new InvalidRequest(violations, error);
   return error;

@@ -3,8 +3,9 @@ import { HistoryService } from '@holdfast/proto/history';
 import { LeaseService } from '@holdfast/proto/lease';
 import { ProjectService } from '@holdfast/proto/project';
 import { TaskService } from '@holdfast/proto/task';
+import { platform } from '#platform';
 import { typedError } from './errors.js';
-import { openNodeTransport } from './node-transport.js';
+import { DEFAULT_ATTEMPTS, withRetries } from './retry.js';
 
 /** Where the server is and who calls. */
 export interface HoldfastOptions {
@@ -16,6 +17,11 @@ export interface HoldfastOptions {
   executionId?: string;
   /** Instead of a connection to `url`: carries the calls. It must add the token by itself. */
   transport?: Transport;
+  /**
+   * How often a call is sent at most, 5 by default; 1: never again. Sent again is only what cannot be done twice (what
+   * reads, and what has a request id), when no answer came; never what the server refused.
+   */
+  attempts?: number;
 }
 
 /** The API as typed clients. Their errors are {@link typedError}'s. */
@@ -31,14 +37,15 @@ export interface Holdfast {
 }
 
 /**
- * Makes typed clients for one server. Connects at the first call.
+ * Makes typed clients for one server. Connects at the first call: over one HTTP/2 connection in Node, by fetch in
+ * browsers.
  * Throws a TypeError when `url` is no http(s) address.
  */
 export function createHoldfast(options: HoldfastOptions): Holdfast {
   const { transport, close } = options.transport
     ? { transport: options.transport, close: () => {} }
-    : openNodeTransport(checkedUrl(options.url), [bearer(options.token)]);
-  const typed = withTypedErrors(transport);
+    : platform.openTransport(checkedUrl(options.url), [bearer(options.token)]);
+  const typed = withTypedErrors(withRetries(transport, options.attempts ?? DEFAULT_ATTEMPTS));
   return {
     tasks: createClient(TaskService, typed),
     leases: createClient(LeaseService, typed),

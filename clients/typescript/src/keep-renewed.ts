@@ -2,7 +2,14 @@ import { Code, ConnectError } from '@connectrpc/connect';
 import type { Lease } from '@holdfast/proto/lease';
 import type { UnmetDependency } from '@holdfast/proto/task';
 import { type Clock, type Instant, systemClock } from './clock.js';
-import { msUntil, renewalDelayMs, safeUntil, ttlMs } from './deadline.js';
+import {
+  msUntil,
+  renewalDelayMs,
+  renewalRetryDelayMs,
+  renewalTimeoutMs,
+  safeUntil,
+  ttlMs,
+} from './deadline.js';
 import { LeaseLost, WriteRejected } from './errors.js';
 import type { Holdfast } from './holdfast.js';
 
@@ -27,6 +34,10 @@ export interface RenewedLease {
   readonly signal: AbortSignal;
   /** Throws what `signal` would say, also when a blocked event loop kept it from firing. Call before a write. */
   throwIfUnsafe(): void;
+  /** Fires `signal` with what was learnt elsewhere, and stops. */
+  lose(reason: LeaseLost): void;
+  /** Renews no more, and gives up a renewal under way, until the returned function is called. The deadline stays. */
+  pause(): () => void;
   /** Ends the renewing and a renewal under way. Leaves no timer. */
   stop(): void;
 }
@@ -43,6 +54,7 @@ export function keepRenewed(holdfast: Holdfast, lease: Lease, options: KeepRenew
   const random = options.random ?? Math.random;
   const lost = new AbortController();
   let stopped = false;
+  let pauses = 0;
   let current = lease;
   let deadline = safeUntil(lease, options.asked);
   let renewAtMs = options.asked.monotonicMs + renewalDelayMs(lease, random);
@@ -72,8 +84,8 @@ export function keepRenewed(holdfast: Holdfast, lease: Lease, options: KeepRenew
       lose(new LeaseLost('unconfirmed', current.taskId, lastFailure));
       return;
     }
-    if (!renewal && now.monotonicMs >= renewAtMs) void renew(leftMs);
-    const untilRenewalMs = renewal ? LOOK_EVERY_MS : renewAtMs - now.monotonicMs;
+    if (!renewal && pauses === 0 && now.monotonicMs >= renewAtMs) void renew(leftMs);
+    const untilRenewalMs = renewal || pauses > 0 ? LOOK_EVERY_MS : renewAtMs - now.monotonicMs;
     cancelTimer = clock.after(Math.max(0, Math.min(LOOK_EVERY_MS, leftMs, untilRenewalMs)), look);
   }
 
@@ -84,7 +96,7 @@ export function keepRenewed(holdfast: Holdfast, lease: Lease, options: KeepRenew
     try {
       const answer = await holdfast.leases.renewLease(
         { project: options.project ?? '', leaseId: lease.id, fencingToken: lease.fencingToken },
-        { signal: attempt.signal, timeoutMs: attemptTimeoutMs(leftMs, ttlMs(current)) },
+        { signal: attempt.signal, timeoutMs: Math.ceil(renewalTimeoutMs(ttlMs(current), leftMs)) },
       );
       if (stopped || !answer.lease) return;
       current = answer.lease;
@@ -93,10 +105,11 @@ export function keepRenewed(holdfast: Holdfast, lease: Lease, options: KeepRenew
       failures = 0;
       options.onRenewed?.(current, answer.dependenciesUnmet);
     } catch (error) {
+      if (attempt.signal.aborted) return;
       if (isGone(error)) return lose(new LeaseLost('lost', lease.taskId, error));
       lastFailure = error;
-      const backoffMs = Math.min(250 * 2 ** failures++, 5_000, ttlMs(current) / 6);
-      renewAtMs = clock.now().monotonicMs + backoffMs * (0.5 + random());
+      failures += 1;
+      renewAtMs = clock.now().monotonicMs + renewalRetryDelayMs(ttlMs(current), failures, random());
     } finally {
       renewal = undefined;
       look();
@@ -115,13 +128,17 @@ export function keepRenewed(holdfast: Holdfast, lease: Lease, options: KeepRenew
       }
       lost.signal.throwIfAborted();
     },
+    lose,
+    pause() {
+      pauses += 1;
+      renewal?.abort();
+      return () => {
+        pauses -= 1;
+        look();
+      };
+    },
     stop,
   };
-}
-
-// A reply that got lost must not use up the time that a second try needs.
-function attemptTimeoutMs(leftMs: number, ttl: number): number {
-  return Math.ceil(Math.min(leftMs, Math.max(1_000, ttl / 6), 15_000));
 }
 
 function isGone(error: unknown): boolean {

@@ -9,6 +9,7 @@ import {
   type WatchLeasesRequestSchema,
   type WatchLeasesResponse,
 } from '@holdfast/proto/lease';
+import { watchPauseMs } from './backoff.js';
 import { type Clock, sleep, systemClock } from './clock.js';
 import { typedError } from './errors.js';
 import type { Holdfast } from './holdfast.js';
@@ -49,8 +50,6 @@ export interface WatchOptions
 
 /** The server sends a checkpoint every 15 s: after three in silence, the connection is taken for dead. In ms. */
 const SILENCE_MS = 45_000;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 10_000;
 
 /** Trying again cannot help: somebody has to change the request, the token or the server. */
 const FINAL: readonly Code[] = [
@@ -97,8 +96,7 @@ export async function* watch(holdfast: Holdfast, options: WatchOptions = {}): As
     const end = failure instanceof ConnectError ? failure.findDetails(WatchEndSchema)[0] : undefined;
     if (end?.resumeToken) place.token = end.resumeToken;
     failures += 1;
-    const longest = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-    const inMs = longest * (0.5 + random() / 2);
+    const inMs = watchPauseMs(failures, random());
     onConnection({ state: 'waiting', attempt: failures, inMs, error: failure });
     await sleep(clock, inMs, signal).catch(() => {});
   }

@@ -1,23 +1,13 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ProofSchema } from '@holdfast/proto/guard';
-import type { Continuation, Lease } from '@holdfast/proto/lease';
-import type { Task } from '@holdfast/proto/task';
-import { type Acquired, type AcquireOptions, acquire, type Wanted } from './acquire.js';
+import { Code, ConnectError } from '@connectrpc/connect';
+import type { Lease } from '@holdfast/proto/lease';
+import { type AcquireOptions, acquire, type Wanted } from './acquire.js';
+import { retryPauseMs } from './backoff.js';
+import { sleep, systemClock } from './clock.js';
 import { LeaseLost } from './errors.js';
+import { type HeldLease, holdLease } from './held-lease.js';
 import type { Holdfast } from './holdfast.js';
-import { type KeepRenewedOptions, keepRenewed, type RenewedLease } from './keep-renewed.js';
-
-/** A lease while the work under it runs. */
-export interface HeldLease extends Omit<RenewedLease, 'stop'> {
-  /** The task as it was when the lease was granted. */
-  readonly task: Task;
-  /** What earlier holders left. */
-  readonly continuation: Continuation | undefined;
-  /** Send this with every write of the task. */
-  readonly proof: MessageInitShape<typeof ProofSchema>;
-  /** A note for the next holder, left when the lease is released. */
-  releaseNote: string;
-}
+import { type KeepRenewedOptions, keepRenewed } from './keep-renewed.js';
+import { beforeProcessEnds } from './process-end.js';
 
 /** How a lease is asked for, kept and given back. */
 export interface WithLeaseOptions extends AcquireOptions, Pick<KeepRenewedOptions, 'onRenewed' | 'random'> {
@@ -26,8 +16,11 @@ export interface WithLeaseOptions extends AcquireOptions, Pick<KeepRenewedOption
 }
 
 /**
- * Leases a task, runs `work` while the lease is kept renewed, and releases it, also when `work` throws.
- * `work` must stop when `held.signal` fires. Throws {@link Refused} when the task is not granted.
+ * Leases a task, runs `work` while the lease is kept renewed, and gives the lease back: when `work` returns or throws, and
+ * when the process is asked to end (SIGINT, SIGTERM, SIGHUP) and the program does not handle that itself.
+ * `work` must stop when `held.signal` fires.
+ *
+ * @throws {@link Refused} when the task is not granted; what `work` throws
  */
 export async function withLease<Result>(
   holdfast: Holdfast,
@@ -35,50 +28,50 @@ export async function withLease<Result>(
   work: (held: HeldLease) => Promise<Result>,
   options: WithLeaseOptions = {},
 ): Promise<Result> {
-  const acquired = await acquire(holdfast, wanted, options);
-  const { lease, task } = acquired.grant;
+  const { grant, asked } = await acquire(holdfast, wanted, options);
+  const { lease, task } = grant;
   if (!lease || !task) throw new Error('the server granted a lease and did not say which; is it newer?');
-  const renewing = keepRenewed(holdfast, lease, { ...options, asked: acquired.asked });
-  const held = heldLease(renewing, acquired, task, lease);
+  const renewing = keepRenewed(holdfast, lease, { ...options, asked });
+  const holding = holdLease(holdfast, renewing, { ...grant, task }, options.project ?? '');
+  const { held } = holding;
+  const forget = beforeProcessEnds(async (signal) => {
+    renewing.lose(new LeaseLost('released', task.id, new Error(`the process was asked to end by ${signal}`)));
+    await release(holdfast, lease, held.releaseNote, options);
+  });
   try {
     return await work(held);
   } finally {
+    forget();
     renewing.stop();
-    if (!isGone(held.signal.reason)) await release(holdfast, lease, held.releaseNote, options);
+    holding.end();
+    if (!held.closed && !isOver(held.signal.reason))
+      await release(holdfast, lease, held.releaseNote, options);
   }
 }
 
-function heldLease(renewing: RenewedLease, { grant }: Acquired, task: Task, lease: Lease): HeldLease {
-  return {
-    get lease() {
-      return renewing.lease;
-    },
-    signal: renewing.signal,
-    throwIfUnsafe: () => renewing.throwIfUnsafe(),
-    task,
-    continuation: grant.continuation,
-    proof: { leaseId: lease.id, fencingToken: lease.fencingToken },
-    releaseNote: '',
-  };
+// Lost or released: there is nothing to give back.
+function isOver(reason: unknown): boolean {
+  return reason instanceof LeaseLost && reason.kind !== 'unconfirmed';
 }
 
-function isGone(reason: unknown): boolean {
-  return reason instanceof LeaseLost && reason.kind === 'lost';
-}
+const RELEASE_ATTEMPTS = 3;
 
-// Also of an unconfirmed lease: if it is still there, this frees the task at once.
+// Also of an unconfirmed lease: if it is still there, this frees the task at once. Releasing twice does no harm.
 async function release(
   holdfast: Holdfast,
   lease: Lease,
   note: string,
-  { project = '', onReleaseFailed }: WithLeaseOptions,
+  { project = '', onReleaseFailed, clock = systemClock }: WithLeaseOptions,
 ): Promise<void> {
-  try {
-    await holdfast.leases.releaseLease(
-      { project, leaseId: lease.id, fencingToken: lease.fencingToken, note },
-      { timeoutMs: 5_000 },
-    );
-  } catch (error) {
-    onReleaseFailed?.(error, lease);
+  const request = { project, leaseId: lease.id, fencingToken: lease.fencingToken, note };
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await holdfast.leases.releaseLease(request, { timeoutMs: 5_000 });
+      return;
+    } catch (error) {
+      const again = error instanceof ConnectError && error.code === Code.Unavailable;
+      if (!again || attempt === RELEASE_ATTEMPTS) return onReleaseFailed?.(error, lease);
+      await sleep(clock, retryPauseMs(attempt, Math.random()));
+    }
   }
 }

@@ -1,6 +1,5 @@
-import type { ListReadyTasksResponse, Task, UnmetDependency } from '@holdfast/proto/task';
+import type { ListReadyTasksResponse, UnmetDependency } from '@holdfast/proto/task';
 import { TaskStatus } from '@holdfast/proto/task';
-import { LARGEST_PAGE } from '../pages.js';
 import type { Session } from '../session.js';
 
 /** Which tasks a worker takes. */
@@ -8,17 +7,6 @@ export interface Filter {
   planId: string;
   labels: string[];
   assignee: string;
-}
-
-/** The best ready task that is none of those to pass over. */
-export async function bestReady(
-  { holdfast, project }: Session,
-  filter: Filter,
-  passedOver: ReadonlySet<string>,
-): Promise<Task | undefined> {
-  const pageSize = Math.min(passedOver.size + 1, LARGEST_PAGE);
-  const { tasks } = await holdfast.tasks.listReadyTasks({ project, ...filter, pageSize });
-  return tasks.find(({ id }) => !passedOver.has(id));
 }
 
 /** How many tasks are looked at to find out whether something moves; beyond it, it is taken to. */

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Code, ConnectError } from '@connectrpc/connect';
-import { explain, LeaseLost, Refused, type Wanted, withLease } from '@holdfast/client';
+import { bestReady, explain, LeaseLost, Refused, Setbacks, type Wanted, withLease } from '@holdfast/client';
 import { RefusalReason } from '@holdfast/proto/lease';
 import type { Session } from '../session.js';
 import { oneLine } from '../text.js';
-import { bestReady, type Filter, mayBecomeReady } from './queue-view.js';
+import { type Filter, mayBecomeReady } from './queue-view.js';
 import { runTask, type TaskEnd } from './run-task.js';
-import { Setbacks } from './setbacks.js';
 
 export interface WorkerOptions {
   readonly filter: Filter;
@@ -83,11 +82,12 @@ class Worker {
 
   /** @returns whether there was a task to take; with `once`, throws Refused when there was none */
   async #takeOne(): Promise<boolean> {
+    const { holdfast, project } = this.#session;
     const resting = this.#setbacks.resting;
     let wanted: Wanted = { next: this.#options.filter };
     if (resting.size > 0) {
       // The server would offer the failed task again, and again: look for another one.
-      const other = await bestReady(this.#session, this.#options.filter, resting);
+      const other = await bestReady(holdfast, project, this.#options.filter, resting);
       if (!other) {
         await this.#pause(AROUND_RESTING_MS);
         return resting.size > this.#setbacks.givenUp.size;
