@@ -95,7 +95,8 @@ await cluster.stop();
 process.exit(0);
 
 function serve() {
-  return startService({ databaseUrl, defaults, host: '127.0.0.1', port: 0, log });
+  const webhooks = { allowPrivate: false };
+  return startService({ databaseUrl, defaults, host: '127.0.0.1', port: 0, webhooks, log });
 }
 
 /** Forgets what happened in a project so far, as the retention of the history does. */
