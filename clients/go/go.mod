@@ -8,6 +8,6 @@ tool (
 )
 
 require (
-	connectrpc.com/connect/v2 v2.0.2 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
+	connectrpc.com/connect/v2 v2.0.2
+	google.golang.org/protobuf v1.36.12
 )

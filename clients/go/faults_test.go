@@ -1,0 +1,3 @@
+package holdfast
+
+func actAsPausedHolder() bool { return false }
