@@ -10,8 +10,12 @@ import (
 	holdfastv1 "holdfast.dev/go/gen/holdfast/v1"
 )
 
-// The server holds a call at most so long.
-const longestHold = 50 * time.Second
+const (
+	// The server holds a call at most so long.
+	longestHold = 50 * time.Second
+	// All attempts of one call together may take so much longer than the server holds it.
+	askTimeout = 30 * time.Second
+)
 
 var (
 	errNoOutcome = errors.New("holdfast: the server answered neither a grant nor a refusal; is it newer?")
@@ -59,6 +63,8 @@ func (c *Client) acquire(ctx context.Context, w wanted, o *leaseOptions) (acquir
 func (c *Client) ask(
 	ctx context.Context, w wanted, o *leaseOptions, wait time.Duration,
 ) (*holdfastv1.Grant, *holdfastv1.Refusal, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait+askTimeout)
+	defer cancel()
 	var ttl *durationpb.Duration
 	if o.ttl != 0 {
 		ttl = durationpb.New(o.ttl)

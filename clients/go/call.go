@@ -17,8 +17,11 @@ import (
 
 const (
 	mostAttempts = 5
-	// One attempt may take so long, and longer by what the request asks the server to hold it.
-	attemptTimeout = 30 * time.Second
+	// All attempts of a call together may take so long, when the context has no deadline.
+	callTimeout = time.Minute
+	// One attempt of a call that may be sent again may take so long, and longer by what the request asks the server to
+	// hold it: an answer that got lost must leave time for the next.
+	attemptTimeout = 15 * time.Second
 )
 
 // caller adds to each call what every caller needs: the token, a request id, safe retries and typed errors.
@@ -89,17 +92,32 @@ func (u *unaryCall) CloseSend() error { return nil }
 func (u *unaryCall) Close() error { return nil }
 
 func (u *unaryCall) Receive(answer any) error {
+	if _, bounded := u.ctx.Deadline(); !bounded {
+		ctx, cancel := context.WithTimeout(u.ctx, callTimeout)
+		defer cancel()
+		u.ctx = ctx
+	}
 	method, _ := u.spec.Schema.(protoreflect.MethodDescriptor)
+	// The server refuses long deadlines, but the caller's may be for all that it does.
+	timeout := callTimeout
+	if isRepeatable(method) {
+		timeout = attemptTimeout + heldFor(u.request)
+	}
+	stillHeld, isUnderLease := u.ctx.Value(leaseCheck{}).(func() error)
 	for attempt := 1; ; attempt++ {
-		if err := checkBeforeSending(u.ctx); err != nil {
-			return err
+		// The process may have been suspended between two attempts.
+		if isUnderLease {
+			if err := stillHeld(); err != nil {
+				return err
+			}
 		}
-		err := u.attempt(answer)
+		err := u.attempt(answer, timeout)
 		if err == nil {
 			return nil
 		}
 		advice, advised := detailOf[*holdfastv1.RetryAdvice](err)
-		if u.ctx.Err() != nil || attempt == mostAttempts || !retries(method, connect.CodeOf(err), advised) {
+		isLast := attempt == mostAttempts && !isUnderLease
+		if u.ctx.Err() != nil || isLast || !retries(method, connect.CodeOf(err), advised) {
 			return typed(err)
 		}
 		pause := retryPause(attempt, u.caller.random(), advice.GetRetryAfter().AsDuration())
@@ -109,8 +127,8 @@ func (u *unaryCall) Receive(answer any) error {
 	}
 }
 
-func (u *unaryCall) attempt(answer any) error {
-	ctx, cancel := context.WithTimeout(u.ctx, attemptTimeout+heldFor(u.request))
+func (u *unaryCall) attempt(answer any, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(u.ctx, timeout)
 	defer cancel()
 	stream, err := u.next(ctx, u.spec)
 	if err != nil {
@@ -135,7 +153,7 @@ func (u *unaryCall) afterTransport(err error) error {
 		return err
 	}
 	switch failed.Code() {
-	case connect.CodeUnknown, connect.CodeInternal, connect.CodeCanceled:
+	case connect.CodeUnknown, connect.CodeInternal, connect.CodeCanceled, connect.CodeAborted:
 		return connect.NewError(connect.CodeUnavailable, failed.Message()).WithCause(err)
 	default:
 		return err
@@ -152,7 +170,7 @@ func retries(method protoreflect.MethodDescriptor, code connect.Code, advised bo
 		// Nothing was done.
 		return advised
 	case connect.CodeUnavailable, connect.CodeDeadlineExceeded:
-		return onlyReads(method) || requestIDOf(method.Input()) != nil
+		return isRepeatable(method)
 	default:
 		return false
 	}
@@ -180,21 +198,17 @@ func heldFor(request proto.Message) time.Duration {
 	return 0
 }
 
-type beforeSending struct{}
+type leaseCheck struct{}
 
-// withCheck makes every attempt of the calls with this context ask check first; its error ends the call.
-func withCheck(ctx context.Context, check func() error) context.Context {
-	return context.WithValue(ctx, beforeSending{}, check)
+// underLease makes every attempt of the calls with this context ask stillHeld first; its error ends the call. They have
+// as many attempts as there is time.
+func underLease(ctx context.Context, stillHeld func() error) context.Context {
+	return context.WithValue(ctx, leaseCheck{}, stillHeld)
 }
 
-func checkBeforeSending(ctx context.Context) error {
-	if check, is := ctx.Value(beforeSending{}).(func() error); is {
-		return check()
-	}
-	return nil
-}
-
-func onlyReads(method protoreflect.MethodDescriptor) bool {
+// isRepeatable tells whether doing a call twice is the same as doing it once.
+func isRepeatable(method protoreflect.MethodDescriptor) bool {
 	options, _ := method.Options().(*descriptorpb.MethodOptions)
-	return options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS
+	return options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS ||
+		requestIDOf(method.Input()) != nil
 }

@@ -25,9 +25,6 @@ var (
 	ErrStaleLock = errors.New("STALE_LOCK")
 )
 
-// ErrGivenBack is the error of writes through a [Lease] after the function that had it returned.
-var ErrGivenBack = errors.New("holdfast: the lease was given back when its function returned")
-
 var sentinels = map[holdfastv1.WriteCode]error{
 	holdfastv1.WriteCode_WRITE_CODE_LOCK_REQUIRED:   ErrLockRequired,
 	holdfastv1.WriteCode_WRITE_CODE_LOCK_EXPIRED:    ErrLockExpired,
@@ -136,9 +133,17 @@ type LostKind string
 const (
 	// Lost: the server said so.
 	Lost LostKind = "lost"
-	// Unconfirmed: no renewal was confirmed before the safe deadline.
+	// Unconfirmed: unknown; no renewal was confirmed before the safe deadline.
 	Unconfirmed LostKind = "unconfirmed"
+	// Released: this program ended it, by completing or dropping the task, or since the function that had it returned.
+	Released LostKind = "released"
 )
+
+var lostSentences = map[LostKind]string{
+	Lost:        "is lost",
+	Unconfirmed: "was not confirmed in time and may be lost",
+	Released:    "was given back",
+}
 
 // LeaseLost says that the work must stop: its lease is gone, or can't be known to be there. It is the
 // [context.Cause] of the work's context, and wraps what made it so.
@@ -153,11 +158,7 @@ type LeaseLost struct {
 
 // Error says which, and why.
 func (e *LeaseLost) Error() string {
-	said := "is lost"
-	if e.Kind == Unconfirmed {
-		said = "was not confirmed in time and may be lost"
-	}
-	text := fmt.Sprintf("holdfast: the lease on task %s %s", e.TaskID, said)
+	text := fmt.Sprintf("holdfast: the lease on task %s %s", e.TaskID, lostSentences[e.Kind])
 	if e.cause != nil {
 		text += ": " + e.cause.Error()
 	}

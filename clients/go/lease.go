@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -22,7 +23,6 @@ type Lease struct {
 
 	mu          sync.Mutex
 	releaseNote string
-	givenBack   bool
 }
 
 // Task is the task as it was when the lease was granted.
@@ -41,17 +41,14 @@ func (l *Lease) Proof() *holdfastv1.Proof {
 	return &holdfastv1.Proof{LeaseId: l.renewal.leaseID, FencingToken: l.renewal.token}
 }
 
-// Err is a [*LeaseLost] when the work must stop, also when nothing had the time to cancel its context yet: after the
-// process was suspended, say. Ask before acting on anything that Holdfast does not fence.
+// Err is a [*LeaseLost] when there is no lease to work under, also when nothing had the time to cancel the work's context
+// yet: after the process was suspended, say. Ask before acting on anything that Holdfast does not fence.
 func (l *Lease) Err() error {
-	l.mu.Lock()
-	givenBack := l.givenBack
-	l.mu.Unlock()
 	if err := l.renewal.err(); err != nil {
 		return err
 	}
-	if givenBack {
-		return ErrGivenBack
+	if l.renewal.isOver() {
+		return &LeaseLost{Kind: Released, TaskID: l.Task().GetId()}
 	}
 	return nil
 }
@@ -74,30 +71,22 @@ func (l *Lease) noteUnlessSet(note string) {
 // Complete marks the task DONE with what came of it, at most 64 KiB, and ends the lease: nothing more is renewed or
 // released, and the work's context stays as it is.
 func (l *Lease) Complete(ctx context.Context, result string) (*holdfastv1.CompleteTaskResponse, error) {
-	answer, err := write(ctx, l, func(ctx context.Context) (*holdfastv1.CompleteTaskResponse, error) {
+	return closing(ctx, l, func(ctx context.Context) (*holdfastv1.CompleteTaskResponse, error) {
 		return l.client.Tasks.CompleteTask(ctx, &holdfastv1.CompleteTaskRequest{
 			Project: l.project, TaskId: l.Task().GetId(), Result: result,
 			Proof: l.Proof(), ExecutionId: l.client.executionID,
 		})
 	})
-	if err == nil {
-		l.renewal.settle()
-	}
-	return answer, err
 }
 
 // Drop marks the task DROPPED, it will not be done, with why, at most 64 KiB, and ends the lease like [Lease.Complete].
 func (l *Lease) Drop(ctx context.Context, reason string) (*holdfastv1.DropTaskResponse, error) {
-	answer, err := write(ctx, l, func(ctx context.Context) (*holdfastv1.DropTaskResponse, error) {
+	return closing(ctx, l, func(ctx context.Context) (*holdfastv1.DropTaskResponse, error) {
 		return l.client.Tasks.DropTask(ctx, &holdfastv1.DropTaskRequest{
 			Project: l.project, TaskId: l.Task().GetId(), Reason: reason,
 			Proof: l.Proof(), ExecutionId: l.client.executionID,
 		})
 	})
-	if err == nil {
-		l.renewal.settle()
-	}
-	return answer, err
 }
 
 // AddNote adds a note to the task, 1 byte to 64 KiB: progress that the next holder should know.
@@ -123,29 +112,42 @@ func (l *Lease) Update(
 	})
 }
 
-// write makes a call under the lease: never once it is unsafe, no longer than it is safe, and a guard that refuses it
-// makes the lease lost.
+// closing is a write that ends the lease. A renewal that arrived after the end would take the lease for lost.
+func closing[Answer any](
+	ctx context.Context, l *Lease, call func(context.Context) (*Answer, error),
+) (*Answer, error) {
+	defer l.renewal.pause()()
+	answer, err := write(ctx, l, call)
+	if err == nil {
+		l.renewal.settle()
+	}
+	return answer, err
+}
+
+// All attempts of one write together may take so long.
+const writeTimeout = 5 * time.Minute
+
+// write makes a call under the lease: never once it is unsafe, again and again for as long as it is safe where that is
+// right, and a guard that refuses it makes the lease lost.
 func write[Answer any](
 	ctx context.Context, l *Lease, call func(context.Context) (*Answer, error),
 ) (*Answer, error) {
-	if err := l.Err(); err != nil {
-		return nil, err
-	}
-	// Each attempt asks again: the process may be suspended between two of them.
-	ctx, cancel := context.WithCancelCause(withCheck(ctx, l.Err))
-	defer cancel(nil)
-	unbind := context.AfterFunc(l.work, func() {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	ctx, stop := context.WithCancelCause(underLease(ctx, l.Err))
+	defer stop(nil)
+	defer context.AfterFunc(l.work, func() {
 		if lost := l.renewal.err(); lost != nil {
-			cancel(lost)
+			stop(lost)
 		}
-	})
-	defer unbind()
+	})()
 	answer, err := call(ctx)
 	if err == nil {
 		return answer, nil
 	}
+	// A write that lacks its proof tells nothing of the lease.
 	var rejected *WriteRejected
-	if errors.As(err, &rejected) {
+	if errors.As(err, &rejected) && !errors.Is(rejected, ErrLockRequired) {
 		l.renewal.lose(Lost, rejected)
 		return nil, err
 	}

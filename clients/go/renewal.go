@@ -14,6 +14,8 @@ import (
 // The machine may have slept: look at the wall clock at least this often.
 const lookEvery = time.Second
 
+var errPaused = errors.New("holdfast: the renewal was given up for a write that ends the lease")
+
 // renewal keeps a lease renewed. A failed renewal leaves the lease unknown and is tried again until the safe deadline;
 // an answer that the lease is gone makes it lost at once.
 type renewal struct {
@@ -36,6 +38,12 @@ type renewal struct {
 	lost     *LeaseLost
 	// The lease was given up on purpose, or its task is closed: nothing more can be lost.
 	over bool
+	// How many want no renewal now.
+	pauses int
+	// Gives up the renewal under way.
+	giveUp context.CancelCauseFunc
+	// Tells the renewing goroutine that a pause is over.
+	resumed chan struct{}
 
 	// Only of the renewing goroutine.
 	renewAt  time.Duration
@@ -59,6 +67,7 @@ func startRenewal(
 		stopWork:  stopWork,
 		cancel:    cancel,
 		done:      make(chan struct{}),
+		resumed:   make(chan struct{}, 1),
 		lease:     lease,
 		deadline:  safeUntil(lease, asked),
 		renewAt:   asked.monotonic + renewalDelay(lease, client.random()),
@@ -79,6 +88,26 @@ func (r *renewal) settle() {
 	r.over = true
 	r.mu.Unlock()
 	r.cancel()
+}
+
+// pause lets nothing be renewed, and gives up a renewal under way, until the returned function is called. The deadline
+// stays.
+func (r *renewal) pause() (goOn func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pauses++
+	if r.giveUp != nil {
+		r.giveUp(errPaused)
+	}
+	return func() {
+		r.mu.Lock()
+		r.pauses--
+		r.mu.Unlock()
+		select {
+		case r.resumed <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // err is a [*LeaseLost] when the work must stop, also when nothing had the time to say so yet.
@@ -146,18 +175,19 @@ func (r *renewal) run(ctx context.Context) {
 	var underWay chan renewed
 	for r.err() == nil && ctx.Err() == nil {
 		now := r.client.clock.now()
-		left := r.left(now)
-		if underWay == nil && now.monotonic >= r.renewAt {
+		left, paused := r.left(now)
+		if underWay == nil && !paused && now.monotonic >= r.renewAt {
 			underWay = r.renew(ctx, left)
 		}
 		wait := min(lookEvery, left)
-		if underWay == nil {
+		if underWay == nil && !paused {
 			wait = min(wait, r.renewAt-now.monotonic)
 		}
 		timer.Reset(max(wait, 0))
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
+		case <-r.resumed:
 		case outcome := <-underWay:
 			underWay = nil
 			r.take(outcome)
@@ -169,17 +199,25 @@ func (r *renewal) run(ctx context.Context) {
 	}
 }
 
-func (r *renewal) left(now instant) time.Duration {
+func (r *renewal) left(now instant) (left time.Duration, paused bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return timeLeft(r.deadline, now)
+	return timeLeft(r.deadline, now), r.pauses > 0
 }
 
 // renew sends one renewal; the channel tells once what came of it.
 func (r *renewal) renew(ctx context.Context, left time.Duration) chan renewed {
 	outcome := make(chan renewed, 1)
 	timeout := renewalTimeout(ttlOf(r.current()), left)
+	ctx, giveUp := context.WithCancelCause(ctx)
+	r.mu.Lock()
+	r.giveUp = giveUp
+	if r.pauses > 0 {
+		giveUp(errPaused)
+	}
+	r.mu.Unlock()
 	go func() {
+		defer giveUp(nil)
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		asked := r.client.clock.now()
@@ -189,12 +227,18 @@ func (r *renewal) renew(ctx context.Context, left time.Duration) chan renewed {
 		if err == nil && answer.GetLease() == nil {
 			err = errNoLease
 		}
+		if err != nil && errors.Is(context.Cause(ctx), errPaused) {
+			err = errPaused
+		}
 		outcome <- renewed{answer: answer, asked: asked, err: err}
 	}()
 	return outcome
 }
 
 func (r *renewal) take(outcome renewed) {
+	if errors.Is(outcome.err, errPaused) {
+		return
+	}
 	if outcome.err != nil {
 		if isGone(outcome.err) {
 			r.lose(Lost, outcome.err)

@@ -224,7 +224,7 @@ func TestErrSaysSoWhenNothingHadTheTimeTo(t *testing.T) {
 		if !errors.As(k.lease.Err(), &lost) {
 			t.Error("not told")
 		}
-		if _, err := k.lease.AddNote(t.Context(), "late"); !errors.As(err, &lost) {
+		if _, err := k.lease.AddNote(context.Background(), "late"); !errors.As(err, &lost) {
 			t.Errorf("a late write: %v", err)
 		}
 		isLost(t, k, Unconfirmed)

@@ -471,10 +471,11 @@ func errorAsJSON(err error) any {
 	var failed workFailed
 	var call *connect.Error
 	switch {
-	case errors.As(err, &rejected):
-		return rejectedAsJSON(rejected)
+	// First: it wraps the verdict that it comes from.
 	case errors.As(err, &lost):
 		return map[string]any{"type": "LeaseLost", "kind": string(lost.Kind), "taskId": lost.TaskID}
+	case errors.As(err, &rejected):
+		return rejectedAsJSON(rejected)
 	case errors.As(err, &refused):
 		return map[string]any{
 			"type": "Refused", "reason": nameOf(refused.Refusal.GetReason(), "REFUSAL_REASON_"),

@@ -4,11 +4,16 @@ import (
 	"context"
 	"time"
 
+	"connectrpc.com/connect/v2"
+
 	holdfastv1 "holdfast.dev/go/gen/holdfast/v1"
 )
 
-// The release of a lease may take so long; after that it runs out by itself.
-const releaseTimeout = 5 * time.Second
+const (
+	// After so many attempts, of so long, to release a lease, it runs out by itself.
+	releaseAttempts = 3
+	releaseTimeout  = 5 * time.Second
+)
 
 // LeaseOption says how a lease is asked for, kept and given back.
 type LeaseOption func(*leaseOptions)
@@ -23,6 +28,7 @@ type leaseOptions struct {
 	onRenewed       func(*holdfastv1.Lease, []*holdfastv1.UnmetDependency)
 	onReleaseFailed func(error, *holdfastv1.Lease)
 	onWorkFailed    func(*holdfastv1.Task, error)
+	onTrouble       func(error, time.Duration)
 }
 
 // InProject is the project of the task instead of the token's.
@@ -59,6 +65,12 @@ func AssignedTo(principal string) LeaseOption {
 // OnWorkFailed is told of each task that the handler of [Client.Work] failed on, and why. The task is ready for others.
 func OnWorkFailed(tell func(task *holdfastv1.Task, err error)) LeaseOption {
 	return func(o *leaseOptions) { o.onWorkFailed = tell }
+}
+
+// OnTrouble is told of what passes by itself while [Client.Work] works, such as a server that is away, and after how long
+// it is tried again.
+func OnTrouble(tell func(err error, retryIn time.Duration)) LeaseOption {
+	return func(o *leaseOptions) { o.onTrouble = tell }
 }
 
 // OnRenewed is told of each renewal, with the dependencies that were reopened since. No renewal happens before it
@@ -128,7 +140,6 @@ func (l *Lease) giveBack(ctx context.Context, o *leaseOptions) {
 	closed := l.renewal.isOver()
 	l.renewal.stop()
 	l.mu.Lock()
-	l.givenBack = true
 	note := l.releaseNote
 	l.mu.Unlock()
 	if !closed && !l.renewal.isKnownLost() {
@@ -136,14 +147,30 @@ func (l *Lease) giveBack(ctx context.Context, o *leaseOptions) {
 	}
 }
 
+// release gives a lease back. Releasing twice does no harm.
 func (c *Client) release(ctx context.Context, lease *holdfastv1.Lease, note string, o *leaseOptions) {
-	// It is given back above all when ctx is done.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	// A lease is given back above all when ctx is done.
+	ctx = context.WithoutCancel(ctx)
+	for attempt := 1; ; attempt++ {
+		err := c.releaseOnce(ctx, lease, note, o.project)
+		if err == nil {
+			return
+		}
+		if connect.CodeOf(err) != connect.CodeUnavailable || attempt == releaseAttempts {
+			if o.onReleaseFailed != nil {
+				o.onReleaseFailed(err, lease)
+			}
+			return
+		}
+		_ = sleep(ctx, retryPause(attempt, c.random(), 0))
+	}
+}
+
+func (c *Client) releaseOnce(ctx context.Context, lease *holdfastv1.Lease, note, project string) error {
+	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
 	_, err := c.Leases.ReleaseLease(ctx, &holdfastv1.ReleaseLeaseRequest{
-		Project: o.project, LeaseId: lease.GetId(), FencingToken: lease.GetFencingToken(), Note: note,
+		Project: project, LeaseId: lease.GetId(), FencingToken: lease.GetFencingToken(), Note: note,
 	})
-	if err != nil && o.onReleaseFailed != nil {
-		o.onReleaseFailed(err, lease)
-	}
+	return err
 }

@@ -137,7 +137,8 @@ func TestALeaseIsOfNoUseAfterItsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := kept.AddNote(t.Context(), "late"); !errors.Is(err, ErrGivenBack) {
+	var lost *LeaseLost
+	if _, err := kept.AddNote(t.Context(), "late"); !errors.As(err, &lost) || lost.Kind != Released {
 		t.Errorf("a write afterwards: %v", err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 const (
 	// While some tasks are left alone, the others are looked for so often.
 	aroundResting = time.Second
-	// The server keeps no longer notes. In bytes.
-	longestNote = 64 << 10
+	// In characters: a note is read by the next holder.
+	longestNote = 1_000
 )
 
 // Handler does one task and returns its result, or why it could not be done.
@@ -48,7 +48,11 @@ func (c *Client) Work(ctx context.Context, handle Handler, options ...LeaseOptio
 		}
 		longest := doubled(500*time.Millisecond, troubles, 30*time.Second)
 		troubles++
-		_ = sleep(ctx, time.Duration(float64(longest)*(0.5+c.random())))
+		pause := time.Duration(float64(longest) * (0.5 + c.random()))
+		if o.onTrouble != nil {
+			o.onTrouble(err, pause)
+		}
+		_ = sleep(ctx, pause)
 	}
 	return nil
 }
@@ -124,7 +128,7 @@ func (w *worker) work(ctx context.Context, lease *Lease) error {
 	if w.options.onWorkFailed != nil {
 		w.options.onWorkFailed(lease.Task(), err)
 	}
-	if lease.Err() != nil || (ctx.Err() != nil && errors.Is(err, context.Canceled)) {
+	if lease.renewal.err() != nil || (ctx.Err() != nil && errors.Is(err, context.Canceled)) {
 		// Not the task's fault: the lease was lost, or the worker stopped.
 		return nil
 	}
@@ -136,12 +140,12 @@ func (w *worker) work(ctx context.Context, lease *Lease) error {
 // isPassing tells whether waiting may mend it.
 func isPassing(err error) bool {
 	var lost *LeaseLost
-	if errors.As(err, &lost) {
+	var rejected *WriteRejected
+	if errors.As(err, &lost) || errors.As(err, &rejected) {
 		return true
 	}
 	switch connect.CodeOf(err) {
-	case connect.CodeUnavailable, connect.CodeAborted, connect.CodeDeadlineExceeded, connect.CodeResourceExhausted,
-		connect.CodeCanceled:
+	case connect.CodeUnavailable, connect.CodeAborted, connect.CodeDeadlineExceeded, connect.CodeResourceExhausted:
 		return true
 	default:
 		return false
@@ -150,11 +154,8 @@ func isPassing(err error) bool {
 
 // noteOf is an error as the server takes a note: valid UTF-8 without NUL, not too long.
 func noteOf(err error) string {
-	text := strings.ReplaceAll(err.Error(), "\x00", "")
-	if len(text) > longestNote {
-		text = text[:longestNote]
-	}
-	return strings.ToValidUTF8(text, "")
+	text := []rune(strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\x00", ""), "\uFFFD"))
+	return string(text[:min(len(text), longestNote)])
 }
 
 // setbacks are the tasks that the handler failed on, by id. Each is left alone for longer after each failure, and after
