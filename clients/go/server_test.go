@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	holdfastv1 "holdfast.dev/go/gen/holdfast/v1"
 )
 
@@ -210,14 +208,6 @@ func (b *board) events(t *testing.T, taskID string, kinds ...holdfastv1.EventKin
 
 func enforced() *holdfastv1.ProjectSettings {
 	return &holdfastv1.ProjectSettings{Enforcement: holdfastv1.Enforcement_ENFORCEMENT_ENFORCE}
-}
-
-// must is the answer of a call that cannot fail.
-func must[Answer proto.Message](answer Answer, err error) Answer {
-	if err != nil {
-		panic(err)
-	}
-	return answer
 }
 
 // waitFor waits until something happened, or fails.
