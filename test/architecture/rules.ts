@@ -47,7 +47,7 @@ const LAYERS: readonly Layer[] = [
   {
     files: ['clients/typescript/'],
     mayImport: [],
-    mayUse: ['@holdfast/proto', '@bufbuild/protobuf', '@connectrpc/connect', '@connectrpc/connect-node'],
+    mayUse: [...WIRE, '@connectrpc/connect-web', '#platform'],
   },
   {
     files: ['clients/mcp/'],

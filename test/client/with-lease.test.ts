@@ -39,7 +39,7 @@ describe('withLease', () => {
     const { holdfast, calls } = server({});
     const result = await withLease(holdfast, { taskId: 'task-1' }, async (held) => {
       calls.push(`work on ${held.task.title}`);
-      expect(held.proof).toEqual({ leaseId: 'lease-1', fencingToken: 3n });
+      expect(held.proof).toMatchObject({ leaseId: 'lease-1', fencingToken: 3n });
       held.releaseNote = 'half done';
       return 42;
     });

@@ -72,11 +72,12 @@ export class ServerProcess {
     return server;
   }
 
-  /** A client of its own connection, closed when the server is ended. */
+  /** A client of its own connection, closed when the server is ended. It sends each call once. */
   client(token: string, executionId?: string): Holdfast {
     const client = createHoldfast({
       url: this.url,
       token,
+      attempts: 1,
       ...(executionId !== undefined && { executionId }),
     });
     this.#clients.push(client);

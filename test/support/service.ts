@@ -55,7 +55,7 @@ export interface TestService {
   readonly ownerToken: string;
   /** What was logged, as JSON lines. */
   readonly logs: readonly string[];
-  /** A client of its own connection, closed with the service. */
+  /** A client of its own connection, closed with the service. It sends each call once. */
   client(token: string, executionId?: string): Holdfast;
   /**
    * Makes a token in a project, `default` unless another is named.
@@ -100,7 +100,12 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     ownerToken,
     logs,
     client(token, executionId) {
-      const client = createHoldfast({ url, token, ...(executionId !== undefined && { executionId }) });
+      const client = createHoldfast({
+        url,
+        token,
+        attempts: 1,
+        ...(executionId !== undefined && { executionId }),
+      });
       clients.push(client);
       return client;
     },

@@ -26,18 +26,24 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits `delayMs`; rejects with the signal's reason when it fires first. Leaves no timer and no listener. */
-export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+/** Waits `delayMs`; rejects with a signal's reason when that fires first. Leaves no timer and no listener. */
+export function sleep(clock: Clock, delayMs: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
+  const given = signals.filter((signal) => signal !== undefined);
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const abort = () => {
+    const fired = given.find(({ aborted }) => aborted);
+    if (fired) return reject(fired.reason);
+    const end = () => {
       cancel();
-      reject(signal?.reason);
+      for (const signal of given) signal.removeEventListener('abort', abort);
+    };
+    const abort = (event: Event) => {
+      end();
+      reject((event.target as AbortSignal).reason);
     };
     const cancel = clock.after(Math.min(delayMs, MAX_TIMER_MS), () => {
-      signal?.removeEventListener('abort', abort);
+      end();
       resolve();
     });
-    signal?.addEventListener('abort', abort, { once: true });
+    for (const signal of given) signal.addEventListener('abort', abort);
   });
 }

@@ -132,18 +132,27 @@ export class LeaseLost extends Error {
   }
 }
 
-const rejections: Partial<Record<WriteCode, typeof WriteRejected>> = {
-  [WriteCode.LOCK_REQUIRED]: LockRequired,
-  [WriteCode.LOCK_EXPIRED]: LockExpired,
-  [WriteCode.LOCKED_BY_OTHER]: LockedByOther,
-  [WriteCode.STALE_LOCK]: StaleLock,
-};
+// A switch and no table, which bundlers could not leave out.
+function rejectionOf(code: WriteCode): typeof WriteRejected {
+  switch (code) {
+    case WriteCode.LOCK_REQUIRED:
+      return LockRequired;
+    case WriteCode.LOCK_EXPIRED:
+      return LockExpired;
+    case WriteCode.LOCKED_BY_OTHER:
+      return LockedByOther;
+    case WriteCode.STALE_LOCK:
+      return StaleLock;
+    default:
+      return WriteRejected;
+  }
+}
 
 /** Turns an RPC's error into the typed one that its details tell of; any other stays what it is. */
 export function typedError(error: unknown): unknown {
   if (!(error instanceof ConnectError)) return error;
   const rejection = error.findDetails(WriteRejectionSchema)[0];
-  if (rejection) return new (rejections[rejection.code] ?? WriteRejected)(rejection, error);
+  if (rejection) return new (rejectionOf(rejection.code))(rejection, error);
   const violations = error.findDetails(FieldViolationSchema);
   if (violations.length > 0) return new InvalidRequest(violations, error);
   return error;

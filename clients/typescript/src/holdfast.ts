@@ -1,4 +1,11 @@
-import { type Client, createClient, type Interceptor, type Transport } from '@connectrpc/connect';
+import {
+  type Client,
+  Code,
+  ConnectError,
+  createClient,
+  type Interceptor,
+  type Transport,
+} from '@connectrpc/connect';
 import { HistoryService } from '@holdfast/proto/history';
 import { LeaseService } from '@holdfast/proto/lease';
 import { ProjectService } from '@holdfast/proto/project';
@@ -42,17 +49,21 @@ export interface Holdfast {
  * Throws a TypeError when `url` is no http(s) address.
  */
 export function createHoldfast(options: HoldfastOptions): Holdfast {
+  const closed = new AbortController();
   const { transport, close } = options.transport
     ? { transport: options.transport, close: () => {} }
     : platform.openTransport(checkedUrl(options.url), [bearer(options.token)]);
-  const typed = withTypedErrors(withRetries(transport, options.attempts ?? DEFAULT_ATTEMPTS));
+  const typed = withTypedErrors(withRetries(transport, options.attempts ?? DEFAULT_ATTEMPTS, closed.signal));
   return {
     tasks: createClient(TaskService, typed),
     leases: createClient(LeaseService, typed),
     history: createClient(HistoryService, typed),
     projects: createClient(ProjectService, typed),
     executionId: options.executionId ?? crypto.randomUUID(),
-    close,
+    close() {
+      closed.abort(new ConnectError('the client is closed', Code.Canceled));
+      close();
+    },
   };
 }
 

@@ -27,8 +27,10 @@ const ATTEMPT_MS = 15_000;
 /**
  * Sends calls again whose outcome is unknown, where doing them twice is not possible: those that only read, and those
  * with a request id, which is made up where it is missing. What the server decided is never sent again.
+ *
+ * @param closed nothing is sent again once it fires
  */
-export function withRetries(transport: Transport, attempts: number): Transport {
+export function withRetries(transport: Transport, attempts: number, closed: AbortSignal): Transport {
   return {
     stream: (...call) => transport.stream(...call),
     async unary(method, signal, timeoutMs, header, input, contextValues) {
@@ -49,12 +51,12 @@ export function withRetries(transport: Transport, attempts: number): Transport {
             contextValues,
           );
         } catch (thrown) {
-          const error = signal?.aborted ? thrown : asUnavailable(thrown);
+          if (signal?.aborted || closed.aborted) throw thrown;
+          const error = asUnavailable(thrown);
           const pauseMs = retryPauseMs(attempt, Math.random(), retryAfterMs(error));
           const inTime = performance.now() + pauseMs < endAt;
-          if (signal?.aborted || attempt >= mostAttempts || !inTime || !isRepeated(method, error))
-            throw error;
-          await sleep(systemClock, pauseMs, signal);
+          if (attempt >= mostAttempts || !inTime || !isRepeated(method, error)) throw error;
+          await sleep(systemClock, pauseMs, signal, closed);
         }
       }
     },
