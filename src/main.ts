@@ -33,6 +33,7 @@ const subcommands: Record<string, { group: string; load: Load }> = {
   history: { group: 'History:', load: async () => (await import('./cli/history.js')).historyCommand() },
   inbox: { group: 'History:', load: async () => (await import('./cli/inbox.js')).inboxCommand() },
   report: { group: 'History:', load: async () => (await import('./cli/report.js')).reportCommand() },
+  mcp: { group: 'Agents:', load: async () => (await import('./cli/mcp.js')).mcpCommand() },
   whoami: { group: 'Identity:', load: async () => (await import('./cli/whoami.js')).whoamiCommand() },
   token: { group: 'Identity:', load: async () => (await import('./cli/token.js')).tokenCommand() },
   project: { group: 'Identity:', load: async () => (await import('./cli/project.js')).projectCommand() },

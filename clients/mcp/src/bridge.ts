@@ -1,0 +1,13 @@
+import type { Clock, Holdfast } from '@holdfast/client';
+import type { Executions } from './executions.js';
+import type { Toolset } from './toolset.js';
+
+/** One caller's way to Holdfast. */
+export interface Bridge {
+  readonly holdfast: Holdfast;
+  /** Empty: the token's. */
+  readonly project: string;
+  readonly executions: Executions;
+  readonly toolset: Toolset;
+  readonly clock?: Clock;
+}

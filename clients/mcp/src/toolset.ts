@@ -1,0 +1,49 @@
+import type { Tool, ToolNames } from './tool.js';
+import { acquireNextTask, acquireTask } from './tools/acquire.js';
+import { createTasks } from './tools/create-tasks.js';
+import { checkLease, endExecution, releaseTask, renewLease } from './tools/lease.js';
+import { getTask, listReadyTasks } from './tools/read.js';
+import { updateTask } from './tools/update-task.js';
+import { watchTask } from './tools/watch-task.js';
+import { addNote, completeTask } from './tools/write.js';
+
+/** The tools of a connection, and what those are called that texts tell of. */
+export interface Toolset {
+  readonly tools: readonly Tool[];
+  readonly names: ToolNames;
+}
+
+export const HOLDFAST_TOOLS: Toolset = {
+  tools: [
+    acquireNextTask,
+    acquireTask,
+    renewLease,
+    releaseTask,
+    completeTask,
+    updateTask,
+    addNote,
+    listReadyTasks,
+    getTask,
+    createTasks,
+    checkLease,
+    watchTask,
+    endExecution,
+  ],
+  names: {
+    acquireNext: 'acquire_next_task',
+    acquire: 'acquire_task',
+    renew: 'renew_lease',
+    release: 'release_task',
+    complete: 'complete_task',
+    listReady: 'list_ready_tasks',
+  },
+};
+
+/** By the name under which they are asked for. */
+export const TOOLSETS = { holdfast: HOLDFAST_TOOLS } as const satisfies Record<string, Toolset>;
+
+export type ToolsetName = keyof typeof TOOLSETS;
+
+export const TOOLSET_NAMES = Object.keys(TOOLSETS) as ToolsetName[];
+
+export const isToolsetName = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name);

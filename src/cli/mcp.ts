@@ -1,0 +1,47 @@
+import { serveOverStdio, TOOLSETS } from '@holdfast/mcp';
+import { type Command, Option } from 'commander';
+import { milliseconds } from './arguments.js';
+import { connected, remoteCommand } from './command.js';
+import { onSignals } from './signals.js';
+
+interface Options {
+  idle: number;
+}
+
+export function mcpCommand(): Command {
+  return remoteCommand(
+    'mcp',
+    'Let an agent work the queue over MCP, on stdin and stdout',
+    'claude mcp add holdfast -e HOLDFAST_TOKEN=hf_… -- holdfast mcp',
+  )
+    .addOption(
+      new Option('--idle <time>', "how long after the agent's last call its leases are still renewed")
+        .argParser(milliseconds)
+        .default(30 * 60_000, '30m'),
+    )
+    .addHelpText(
+      'after',
+      `
+An MCP client starts this and ends it: when stdin ends, all that the agent held is free at once. When it is killed,
+its leases run out by themselves. Logs go to stderr.`,
+    )
+    .action(
+      connected<Options>(async (session, options) => {
+        const stopping = new AbortController();
+        const stopListening = onSignals(() => stopping.abort());
+        try {
+          await serveOverStdio({
+            holdfast: session.holdfast,
+            project: session.project,
+            executionId: session.givenExecution,
+            toolset: TOOLSETS.holdfast,
+            idleMs: options.idle,
+            signal: stopping.signal,
+            onError: (error) => session.out.note(`mcp: ${error.message}`),
+          });
+        } finally {
+          stopListening();
+        }
+      }),
+    );
+}
