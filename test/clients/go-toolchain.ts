@@ -35,6 +35,10 @@ export async function go(
     env: { ...process.env, GOFLAGS: '-buildvcs=false', GOWORK: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const [out, err, [code]] = await Promise.all([textOf(child.stdout), textOf(child.stderr), once(child, 'close')]);
+  const [out, err, [code]] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    once(child, 'close'),
+  ]);
   return { code: code as number | null, output: `${out}${err}` };
 }

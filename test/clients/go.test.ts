@@ -52,7 +52,9 @@ interface GoEvent {
 }
 
 function outcomes(output: string) {
-  const events = output.split('\n').flatMap((line): GoEvent[] => (line.startsWith('{') ? [JSON.parse(line)] : []));
+  const events = output
+    .split('\n')
+    .flatMap((line): GoEvent[] => (line.startsWith('{') ? [JSON.parse(line)] : []));
   const named = (action: string) => events.filter(({ Action, Test }) => Action === action && Test);
   const said = (test: string | undefined) =>
     events.flatMap(({ Test, Output }) => (Test === test && Output ? [Output] : [])).join('');

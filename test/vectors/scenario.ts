@@ -50,7 +50,7 @@ export type Step =
 /** What a step of one verb has. */
 export type StepOf<Verb extends Step['do']> = Extract<Step, { do: Verb }>;
 
-export interface Principal {
+interface Principal {
   kind: 'PRINCIPAL_KIND_AGENT' | 'PRINCIPAL_KIND_PERSON';
   role: string;
   connection?: 'faulty';

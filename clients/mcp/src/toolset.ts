@@ -13,7 +13,7 @@ export interface Toolset {
   readonly names: ToolNames;
 }
 
-export const HOLDFAST_TOOLS: Toolset = {
+const HOLDFAST_TOOLS: Toolset = {
   tools: [
     acquireNextTask,
     acquireTask,
@@ -45,5 +45,3 @@ export const TOOLSETS = { holdfast: HOLDFAST_TOOLS } as const satisfies Record<s
 export type ToolsetName = keyof typeof TOOLSETS;
 
 export const TOOLSET_NAMES = Object.keys(TOOLSETS) as ToolsetName[];
-
-export const isToolsetName = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name);

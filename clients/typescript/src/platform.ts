@@ -1,7 +1,7 @@
 import type { Interceptor, Transport } from '@connectrpc/connect';
 
 /** A transport with its connection's end. */
-export interface OpenTransport {
+interface OpenTransport {
   transport: Transport;
   /** Closes the connection, and with it every call that is under way. */
   close(): void;
