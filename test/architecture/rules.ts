@@ -41,7 +41,11 @@ const LAYERS: readonly Layer[] = [
     mayImport: ['src/'],
     mayUse: ['@holdfast/client'],
   },
-  { files: ['src/cli/'], mayImport: ['src/config.ts'], mayUse: [...WIRE, '@holdfast/client'] },
+  {
+    files: ['src/cli/'],
+    mayImport: ['src/config.ts'],
+    mayUse: [...WIRE, '@holdfast/client', '@holdfast/mcp'],
+  },
   { files: ['src/main.ts'], mayImport: ['src/cli/'], mayUse: [] },
   { files: ['gen/ts/'], mayImport: [], mayUse: ['@bufbuild/protobuf'] },
   {
