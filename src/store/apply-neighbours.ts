@@ -74,10 +74,10 @@ export const DEQUEUED = `, dequeued AS (
       WHERE q.project = go.project AND q.task_id = go.task_id AND (go.status IN (3, 4) OR go.remove)
     )`;
 
-/** Reopened ones are back. */
+/** Reopened ones are back, by the content as it is: the update sees what was committed while it waited. */
 export const REQUEUED = `, requeued AS (
       INSERT INTO queue (project, task_id, standing, priority, plan_id, plan_order, seq, labels, assignee)
       SELECT s.project, s.s_task_id, ${STANDING}, s.s_priority, t.plan_id, t.plan_order, t.seq, t.labels, t.assignee
-      FROM state s JOIN task t ON t.project = s.project AND t.id = s.s_task_id
+      FROM state s JOIN content t ON t.project = s.project AND t.id = s.s_task_id
       WHERE s.was_status IN (3, 4) AND s.s_status NOT IN (3, 4)
     )`;

@@ -196,6 +196,7 @@ const write = (shape: Shape) => `
         updated_at = CASE WHEN go.content IS NULL THEN t.updated_at ELSE go.t END
       FROM go WHERE t.project = go.project AND t.id = go.task_id AND go.remove IS NULL
         AND (go.content IS NOT NULL OR go.closing IS NOT NULL)
+      RETURNING t.project, t.id, t.plan_id, t.plan_order, t.seq, t.labels, t.assignee
     )`,
     )}
     ${part(

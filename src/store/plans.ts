@@ -2,6 +2,7 @@ import type { Actor, EventDraft } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import { eventColumns } from './apply-json.js';
 import { textArray } from './arrays.js';
+import type { Sql } from './database.js';
 import { type RequestKey, remembering } from './requests.js';
 import type { Store } from './store.js';
 import { maybeText, micros, type Row, SELECT_STATE, SELECT_TASK, stateOf, taskOf } from './task-row.js';
@@ -166,12 +167,9 @@ export async function updatePlan(
     ), placed AS (
       UPDATE task t SET plan_order = place.n FROM place, changed
       WHERE t.project = ${project} AND t.id = place.id AND t.plan_id = ${planId}
-    ), queued AS (
-      UPDATE queue q SET plan_order = place.n FROM place, changed
-      WHERE q.project = ${project} AND q.task_id = place.id
     )`
     : sql``;
-  const rows = await sql`
+  const change = (transaction: Sql) => transaction`
     WITH locked AS MATERIALIZED (
       SELECT id, last_order || '.' || version AS version FROM plan WHERE project = ${project} AND id = ${planId} FOR UPDATE
     ), changed AS (
@@ -186,6 +184,19 @@ export async function updatePlan(
       FROM changed
     )
     SELECT id FROM changed`;
-  if (rows.length > 0) commits.eventsWritten();
-  return rows.length > 0;
+  // Two statements: a step that was reopened while the first waited for its row is in the queue by now, and the first,
+  // with its older snapshot, would miss it. One that is reopened later waits for the row, and sees the new order.
+  const requeue = (transaction: Sql) => transaction`
+    UPDATE queue q SET plan_order = t.plan_order FROM task t
+    WHERE t.project = ${project} AND t.plan_id = ${planId}
+      AND q.project = t.project AND q.task_id = t.id AND q.plan_order <> t.plan_order`;
+  const changed = stepIds
+    ? await sql.begin(async (transaction) => {
+        const rows = await change(transaction as unknown as Sql);
+        if (rows.length > 0) await requeue(transaction as unknown as Sql);
+        return rows.length > 0;
+      })
+    : (await change(sql)).length > 0;
+  if (changed) commits.eventsWritten();
+  return changed;
 }
