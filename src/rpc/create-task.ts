@@ -74,6 +74,7 @@ async function createOnce(
       blockedBy,
       parent,
       graphVersion: search?.graphVersion,
+      depsVersions: search?.depsVersions ?? {},
     };
     const made = await createTask(store, call.project, fresh, actorOf(call.caller), call.request);
     if (made.kind !== 'OVERTAKEN') return made;

@@ -115,6 +115,12 @@ async function bring(work: Import, draft: Draft, idOf: (key: string) => string):
         })),
         parents: draft.parents,
         graphVersion: draft.graphVersion,
+        blockers:
+          draft.graphVersion === undefined
+            ? []
+            : [...new Set(draft.freshEdges.map(({ blocker }) => blocker))].flatMap(
+                (key) => draft.present.get(key)?.state ?? [],
+              ),
       },
       actorOf(caller),
     );

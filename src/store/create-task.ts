@@ -21,6 +21,8 @@ export interface NewTask {
   readonly parent: { readonly state: TaskState; readonly events: readonly EventDraft[] } | undefined;
   /** What the check for cycles relied on; undefined when none was needed. */
   readonly graphVersion: bigint | undefined;
+  /** And on which versions of the edges of those in `blockedBy`; empty when none was needed. */
+  readonly depsVersions: Readonly<Record<string, string>>;
 }
 
 export type Created =
@@ -70,7 +72,11 @@ export async function createTask(
           SELECT 1 FROM locked WHERE task_id = ${parent?.state.taskId ?? null}
             AND lease_version = ${parent?.state.leaseVersion ?? null} AND deps_version = ${parent?.state.depsVersion ?? null})
             AND (${parent?.state.lease?.expiresAt ?? null}::bigint IS NULL OR clock.t < ${parent?.state.lease?.expiresAt ?? null}))
-        AND (${task.graphVersion === undefined} OR EXISTS (SELECT 1 FROM graph)) AS ok
+        AND (${task.graphVersion === undefined} OR EXISTS (SELECT 1 FROM graph))
+        AND NOT EXISTS (
+          SELECT 1 FROM jsonb_each_text(${JSON.stringify(task.depsVersions)}::text::jsonb) AS x(task_id, deps_version)
+          LEFT JOIN locked l ON l.task_id = x.task_id AND l.deps_version = x.deps_version::bigint
+          WHERE l.task_id IS NULL) AS ok
       FROM clock
     ), fenced AS (
       INSERT INTO fence (project, external_key, fencing_token)

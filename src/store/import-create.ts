@@ -42,6 +42,8 @@ export interface Delivery {
   readonly parents: readonly ExtendedParent[];
   /** What the check for cycles relied on; undefined when none of them could lead through tasks that are there. */
   readonly graphVersion: bigint | undefined;
+  /** And on whose edges as they were read: tasks that are there and that new ones wait for. */
+  readonly blockers: readonly TaskState[];
 }
 
 /**
@@ -57,7 +59,7 @@ export interface Delivery {
 export async function createTasks(
   { database: { sql }, commits }: Store,
   project: string,
-  { tasks, edges, parents, graphVersion }: Delivery,
+  { tasks, edges, parents, graphVersion, blockers }: Delivery,
   actor: Actor,
 ): Promise<boolean> {
   const fresh = new Set(tasks.map(({ id }) => id));
@@ -85,10 +87,11 @@ export async function createTasks(
       SELECT clock.t FROM clock WHERE clock.n = ${there.length}
         AND (${graphVersion === undefined} OR EXISTS (SELECT 1 FROM graph))
         AND NOT EXISTS (
-          SELECT 1 FROM jsonb_to_recordset(${expectedJson(parents)}::text::jsonb) AS x(
+          SELECT 1 FROM jsonb_to_recordset(${expectedJson(parents, blockers)}::text::jsonb) AS x(
             task_id text, lease_version bigint, deps_version bigint, before bigint)
           LEFT JOIN locked l ON l.task_id = x.task_id
-            AND l.lease_version = x.lease_version AND l.deps_version = x.deps_version
+            AND l.deps_version = x.deps_version
+            AND (x.lease_version IS NULL OR l.lease_version = x.lease_version)
             AND (x.before IS NULL OR clock.t < x.before)
           WHERE l.task_id IS NULL)
     ), fenced AS (
@@ -189,15 +192,16 @@ function edgesJson(edges: readonly BroughtEdge[]): string {
   );
 }
 
-function expectedJson(parents: readonly ExtendedParent[]): string {
-  return JSON.stringify(
-    parents.map(({ state }) => ({
+function expectedJson(parents: readonly ExtendedParent[], blockers: readonly TaskState[]): string {
+  return JSON.stringify([
+    ...parents.map(({ state }) => ({
       task_id: state.taskId,
       lease_version: state.leaseVersion.toString(),
       deps_version: state.depsVersion.toString(),
       before: state.lease?.expiresAt,
     })),
-  );
+    ...blockers.map(({ taskId, depsVersion }) => ({ task_id: taskId, deps_version: depsVersion.toString() })),
+  ]);
 }
 
 function eventsJson(
