@@ -50,10 +50,15 @@ export async function grantNext(
 ): Promise<NextResult[]> {
   const results = new Map<NextRequest, NextResult>();
   const tooOld = new Map<NextRequest, Set<string>>(calls.map((call) => [call, new Set()]));
+  // Tried in vain: tried again only when there is nothing else, or one that stays locked would hold up everybody.
+  const missed = new Map<NextRequest, Set<string>>(calls.map((call) => [call, new Set()]));
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const open = calls.filter((call) => !results.has(call));
     if (open.length === 0) break;
-    const avoided = open.reduce((most, call) => Math.max(most, tooOld.get(call)?.size ?? 0), 0);
+    const avoided = open.reduce(
+      (most, call) => Math.max(most, (tooOld.get(call)?.size ?? 0) + (missed.get(call)?.size ?? 0)),
+      0,
+    );
     let ready: readonly string[];
     try {
       const found = await findCandidates(store, project, filter, open.length + SPARE + avoided);
@@ -66,7 +71,8 @@ export async function grantNext(
 
     const taken = new Set<string>();
     const pairs = open.map((call) => {
-      const taskId = ready.find((id) => !taken.has(id) && !tooOld.get(call)?.has(id));
+      const free = ready.filter((id) => !taken.has(id) && !tooOld.get(call)?.has(id));
+      const taskId = free.find((id) => !missed.get(call)?.has(id)) ?? free[0];
       if (taskId !== undefined) taken.add(taskId);
       return { call, taskId };
     });
@@ -76,6 +82,7 @@ export async function grantNext(
           (error: unknown): NextResult => ({ kind: 'FAILED', error }),
         );
         if (result === 'TOO_OLD' && taskId !== undefined) tooOld.get(call)?.add(taskId);
+        if (result === 'MISSED' && taskId !== undefined) missed.get(call)?.add(taskId);
         if (typeof result === 'object') results.set(call, result);
       }),
     );
