@@ -1,6 +1,6 @@
 import { MAX_BLOCKERS } from './dependencies.js';
 import { grouped } from './grouped.js';
-import { findCycle } from './import-cycles.js';
+import { findCycles } from './import-cycles.js';
 import { addedEdges, isFinished, type ListedTask, type Surroundings } from './import-list.js';
 import { satisfies } from './neighbours.js';
 import type { TaskStatus } from './task-state.js';
@@ -54,12 +54,13 @@ class ListCheck {
   /** Takes a record out of each cycle, until there is none. */
   addCycles(there: Edges): void {
     for (;;) {
-      const cycle = findCycle(this.#added(), this.#surroundings, there);
-      if (!cycle) return;
-      const { path } = cycle;
-      const shown = path.length > 20 ? [...path.slice(0, 10), '…', ...path.slice(-9)] : path;
-      const way = [...shown, path[0] ?? ''].map(quoted).join(' waits for ');
-      this.faults[cycle.record] = `it would be in a cycle of ${path.length} task(s): ${way}`;
+      const cycles = findCycles(this.#added(), this.#surroundings, there);
+      if (cycles.length === 0) return;
+      for (const { record, path } of cycles) {
+        const shown = path.length > 20 ? [...path.slice(0, 10), '…', ...path.slice(-9)] : path;
+        const way = [...shown, path[0] ?? ''].map(quoted).join(' waits for ');
+        this.faults[record] = `it would be in a cycle of ${path.length} task(s): ${way}`;
+      }
     }
   }
 
@@ -73,17 +74,29 @@ class ListCheck {
     }
   }
 
-  /** What is faulty because of others, again and again until nothing more is. */
+  /** What is faulty because of others, again and again until nothing more is; each time, only what that may concern. */
   addWhatFollows(): void {
+    const named = [...this.#list.entries()].flatMap(([record, { blockedBy, parent }]) =>
+      [...blockedBy, ...(parent ? [parent] : [])].map((key) => ({ key, record })),
+    );
+    const needing = grouped(named, ({ key }) => key);
+    const waitingHere = [...this.#list.entries()]
+      .filter(([, { key, status }]) => status === 'DONE' && this.#surroundings.present.has(key))
+      .map(([record]) => record);
+    let concerned: Iterable<number> = this.#list.keys();
     for (let found = true; found; ) {
-      found = false;
-      for (const [record, task] of this.#list.entries()) {
-        if (this.faults[record] !== undefined) continue;
+      const faulty: string[] = [];
+      for (const record of concerned) {
+        const task = this.#list[record];
+        if (!task || this.faults[record] !== undefined) continue;
         const fault = this.#missing(task) ?? this.#unfinished(task);
         if (fault === undefined) continue;
         this.faults[record] = fault;
-        found = true;
+        faulty.push(task.key);
       }
+      found = faulty.length > 0;
+      const theirs = faulty.flatMap((key) => (needing.get(key) ?? []).map(({ record }) => record));
+      concerned = new Set([...theirs, ...(found ? waitingHere : [])]);
     }
   }
 
