@@ -149,18 +149,20 @@ const updatePlanCall: Functions['updatePlan'] = async (api, call, request) => {
 
 /** An order that leaves a step out, or names another's, says nothing about where that one should stand. */
 function requireAllSteps(steps: readonly string[], wanted: readonly string[]): void {
-  const missing = steps.filter((id) => !wanted.includes(id));
-  const foreign = wanted.filter((id, i) => !steps.includes(id) || wanted.indexOf(id) !== i);
-  if (foreign[0] !== undefined) {
+  // Sets, since a plan may have ten thousand steps.
+  const left = new Set(steps);
+  const foreign = wanted.find((id) => !left.delete(id));
+  if (foreign !== undefined) {
     throw invalidArgument(
       'step_ids',
-      `names ${JSON.stringify(foreign[0])}, which is no step of this plan or named twice`,
+      `names ${JSON.stringify(foreign)}, which is no step of this plan or named twice`,
     );
   }
-  if (missing[0] !== undefined) {
+  const [missing] = left;
+  if (missing !== undefined) {
     throw invalidArgument(
       'step_ids',
-      `leaves out ${JSON.stringify(missing[0])}: name all ${steps.length} steps`,
+      `leaves out ${JSON.stringify(missing)}: name all ${steps.length} steps`,
     );
   }
 }
