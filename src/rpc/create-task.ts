@@ -5,7 +5,7 @@ import { lapsedLease } from '../domain/task-state.js';
 import { actorOf } from '../domain/write.js';
 import { type Created, createTask, type NewTask } from '../store/create-task.js';
 import { Contention, constraintOf, faultOf } from '../store/database-error.js';
-import { findPath } from '../store/edges.js';
+import { depsVersionsOf, findPath } from '../store/edges.js';
 import { recordEvent } from '../store/events.js';
 import { settle } from '../store/mutate.js';
 import { type Api, fail, type ServiceFunctions } from './api.js';
@@ -57,10 +57,9 @@ async function createOnce(
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const parent = request.parentId ? await readParent(store, call, request, id) : undefined;
     if (parent === 'SETTLED') continue;
-    const search =
-      parent && blockedBy.length > 0 && parent.state.dependents > 0
-        ? await findPath(store, call.project, blockedBy, parent.state.taskId)
-        : undefined;
+    const mayCycle = parent && blockedBy.length > 0 && parent.state.dependents > 0;
+    const depsVersions = mayCycle ? await depsVersionsOf(store, call.project, blockedBy) : {};
+    const search = mayCycle ? await findPath(store, call.project, blockedBy, parent.state.taskId) : undefined;
     if (search?.path) fail(wouldCycle([...search.path, id]));
     const fresh: NewTask = {
       id,
@@ -74,7 +73,7 @@ async function createOnce(
       blockedBy,
       parent,
       graphVersion: search?.graphVersion,
-      depsVersions: search?.depsVersions ?? {},
+      depsVersions,
     };
     const made = await createTask(store, call.project, fresh, actorOf(call.caller), call.request);
     if (made.kind !== 'OVERTAKEN') return made;

@@ -41,24 +41,32 @@ export async function readEdgeFacts(
 }
 
 /**
- * The way along which one of the tasks waits for another, at any depth. With it comes what it was found in: as long as
- * the version of the graph and those of the tasks at both ends stand, no edge was added that could open another way.
- * The graph's alone do not suffice: an edge out of a task that nobody waits for yet moves only its ends.
+ * The versions of the edges of some tasks, by their ids. Read before a search for a way from them, they guard what the
+ * graph's version does not: an edge out of a task that nobody waits for yet moves the versions of its ends alone.
+ */
+export async function depsVersionsOf(
+  { database: { sql } }: Store,
+  project: string,
+  ids: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  const rows = await sql<{ task_id: string; deps_version: bigint }[]>`
+    SELECT task_id, deps_version FROM task_state
+    WHERE project = ${project} AND task_id = ANY(${textArray(sql, ids)})`;
+  return Object.fromEntries(rows.map(({ task_id, deps_version }) => [task_id, String(deps_version)]));
+}
+
+/**
+ * The way along which one of the tasks waits for another, at any depth. With it comes the version of the graph
+ * that it was found in: as long as that stands, and the edges of the tasks at both ends do, no edge was added that could
+ * open another way.
  */
 export async function findPath(
   { database: { sql } }: Store,
   project: string,
   from: readonly string[],
   to: string,
-): Promise<{
-  path: readonly string[] | undefined;
-  graphVersion: bigint;
-  /** The `depsVersion` of each of the tasks that the way may begin at. */
-  depsVersions: Readonly<Record<string, string>>;
-}> {
-  const rows = await sql<
-    { id: string | null; via: string | null; version: bigint; deps_versions: Record<string, string> | null }[]
-  >`
+): Promise<{ path: readonly string[] | undefined; graphVersion: bigint }> {
+  const rows = await sql<{ id: string | null; via: string | null; version: bigint }[]>`
     WITH RECURSIVE reached(id, via) AS (
       SELECT id, NULL::text FROM unnest(${textArray(sql, from)}) AS start(id)
       UNION
@@ -67,17 +75,14 @@ export async function findPath(
       CROSS JOIN LATERAL (
         SELECT blocker_id FROM dependency WHERE project = ${project} AND task_id = r.id OFFSET 0) d
     )
-    SELECT r.id, r.via, p.graph_version AS version, (
-      SELECT jsonb_object_agg(task_id, deps_version::text) FROM task_state
-      WHERE project = ${project} AND task_id = ANY(${textArray(sql, from)})) AS deps_versions
+    SELECT r.id, r.via, p.graph_version AS version
     FROM project p LEFT JOIN reached r ON EXISTS (SELECT 1 FROM reached WHERE id = ${to})
     WHERE p.id = ${project}`;
   const graphVersion = rows[0]?.version ?? 0n;
-  const depsVersions = rows[0]?.deps_versions ?? {};
   const via = new Map<string, string | null>();
   for (const row of rows) if (row.id !== null && !via.has(row.id)) via.set(row.id, row.via);
-  if (!via.has(to)) return { path: undefined, graphVersion, depsVersions };
+  if (!via.has(to)) return { path: undefined, graphVersion };
   const path: string[] = [];
   for (let id: string | null = to; id !== null; id = via.get(id) ?? null) path.unshift(id);
-  return { path, graphVersion, depsVersions };
+  return { path, graphVersion };
 }
