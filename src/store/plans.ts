@@ -185,7 +185,8 @@ export async function updatePlan(
     )
     SELECT id FROM changed`;
   // Two statements: a step that was reopened while the first waited for its row is in the queue by now, and the first,
-  // with its older snapshot, would miss it. One that is reopened later waits for the row, and sees the new order.
+  // with its older snapshot, would miss it. One that is reopened later waits for the row, and sees the new order. Should
+  // the connection die between them, nothing is changed: the second alone, on another connection, finds nothing to do.
   const requeue = (transaction: Sql) => transaction`
     UPDATE queue q SET plan_order = t.plan_order FROM task t
     WHERE t.project = ${project} AND t.plan_id = ${planId}

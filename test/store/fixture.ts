@@ -75,6 +75,7 @@ export async function newTask(store: Store, { externalKey, title = 'a task', req
     blockedBy: [],
     parent: undefined,
     graphVersion: undefined,
+    depsVersions: {},
     externalKey,
     assignee: '',
   };
