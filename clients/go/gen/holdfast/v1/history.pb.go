@@ -140,7 +140,7 @@ const (
 	EventKind_EVENT_KIND_WEBHOOK_CREATED EventKind = 27
 	// A webhook was deleted: `webhook`.
 	EventKind_EVENT_KIND_WEBHOOK_DELETED EventKind = 28
-	// A webhook's deliveries were given up: `webhook`.
+	// A webhook's deliveries are given up; told once until one gets through again: `webhook`.
 	EventKind_EVENT_KIND_WEBHOOK_FAILED EventKind = 29
 	// A token was created: `token`.
 	EventKind_EVENT_KIND_TOKEN_CREATED EventKind = 30
@@ -2149,8 +2149,10 @@ type WebhookChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The webhook.
 	WebhookId string `protobuf:"bytes,1,opt,name=webhook_id,json=webhookId,proto3" json:"webhook_id,omitempty"`
-	// Where it posts to.
-	Url           string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// Scheme, host and port of where it posts to. The rest of the address may be a secret of the receiver's.
+	Url string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// With WEBHOOK_FAILED: what went wrong last.
+	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2195,6 +2197,13 @@ func (x *WebhookChanged) GetWebhookId() string {
 func (x *WebhookChanged) GetUrl() string {
 	if x != nil {
 		return x.Url
+	}
+	return ""
+}
+
+func (x *WebhookChanged) GetError() string {
+	if x != nil {
+		return x.Error
 	}
 	return ""
 }
@@ -3082,11 +3091,12 @@ const file_holdfast_v1_history_proto_rawDesc = "" +
 	"\x0fleases_released\x18\x01 \x01(\x05R\x0eleasesReleased\"Z\n" +
 	"\x0eProjectChanged\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x122\n" +
-	"\achanges\x18\x02 \x03(\v2\x18.holdfast.v1.FieldChangeR\achanges\"A\n" +
+	"\achanges\x18\x02 \x03(\v2\x18.holdfast.v1.FieldChangeR\achanges\"W\n" +
 	"\x0eWebhookChanged\x12\x1d\n" +
 	"\n" +
 	"webhook_id\x18\x01 \x01(\tR\twebhookId\x12\x10\n" +
-	"\x03url\x18\x02 \x01(\tR\x03url\"\x8b\x01\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\"\x8b\x01\n" +
 	"\fTokenChanged\x12\x19\n" +
 	"\btoken_id\x18\x01 \x01(\tR\atokenId\x12\x1c\n" +
 	"\tprincipal\x18\x02 \x01(\tR\tprincipal\x12.\n" +

@@ -1315,7 +1315,7 @@ type Webhook struct {
 	Pending int32 `protobuf:"varint,4,opt,name=pending,proto3" json:"pending,omitempty"`
 	// How many deliveries were given up.
 	Dead int32 `protobuf:"varint,5,opt,name=dead,proto3" json:"dead,omitempty"`
-	// What went wrong last.
+	// What went wrong last; empty once a delivery got through.
 	LastError     string `protobuf:"bytes,6,opt,name=last_error,json=lastError,proto3" json:"last_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1398,7 +1398,7 @@ type CreateWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The project; absent: the caller's.
 	Project string `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
-	// Where to post to, http or https.
+	// Where to post to: http or https, on a public address unless the server allows private ones.
 	Url           string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
