@@ -89,13 +89,19 @@ async function salvo(count: number, seed: number): Promise<Shot[]> {
       const overOne = at % 3 === 0 && !/grpc(?!-web)/.test(request.headers['content-type'] ?? '');
       const connection = connections[overOne ? 1 : 0] as Connection;
       const token = tokens[(at + Math.floor(at / NAMES.length)) % tokens.length] as string;
-      const verdict = verdictOf(await connection.send(request, token));
+      const verdict = judged(rpc, verdictOf(await connection.send(request, token)));
       shots.push({ rpc, verdict, shown: shown(rpc, request, verdict) });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return shots;
 }
+
+/** A stream that went on until its deadline has found no fault. */
+const judged = (rpc: string, verdict: Verdict): Verdict =>
+  methodOf(rpc).methodKind !== 'unary' && verdict.code === 'deadline_exceeded'
+    ? { ...verdict, code: 'ok' }
+    : verdict;
 
 const shown = (rpc: string, { method, headers, path, body }: WireRequest, { code, message }: Verdict) => {
   const [, query = ''] = path.split('?');

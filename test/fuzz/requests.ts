@@ -13,6 +13,8 @@ export interface WireRequest {
 type Wire = Omit<WireRequest, 'path'> & { readonly query?: string };
 
 const STREAM = 'connect+';
+/** A stream that finds no fault with its request would go on for ever. */
+const SOON = { 'connect-timeout-ms': '300', 'grpc-timeout': '300m' };
 
 /** A message between the five bytes that gRPC and streams put before it. */
 function enveloped(message: Buffer, flags = 0): Buffer {
@@ -170,8 +172,9 @@ export function wireRequests(method: DescMethod): fc.Arbitrary<WireRequest> {
       { weight: 6, arbitrary: query },
       { weight: 1, arbitrary: wrongMethod },
     )
-    .map(({ query = '', ...wire }) => ({
+    .map(({ query = '', headers, ...wire }) => ({
       ...wire,
+      headers: isStream(method) ? { ...SOON, ...headers } : headers,
       path: `/${method.parent.typeName}/${method.name}${query}`,
     }));
 }
