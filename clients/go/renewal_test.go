@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -20,8 +21,16 @@ type kept struct {
 	lease *Lease
 	ctx   context.Context
 	clock *settableClock
+
+	mu sync.Mutex
 	// When each renewal was asked for, since the lease was.
-	renewals *[]time.Duration
+	asked []time.Duration
+}
+
+func (k *kept) renewals() []time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Clone(k.asked)
 }
 
 // keep runs test while a lease is kept; answer says how long each renewal extends it.
@@ -29,7 +38,7 @@ func keep(t *testing.T, ttl time.Duration, answer func(context.Context) (time.Du
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		var renewals []time.Duration
+		k := &kept{}
 		client, clock := clientOf(t, &scripted{
 			acquire: func(context.Context, *holdfastv1.AcquireLeaseRequest) (*holdfastv1.AcquireLeaseResponse, error) {
 				return granted(leaseOf(ttl)), nil
@@ -38,7 +47,9 @@ func keep(t *testing.T, ttl time.Duration, answer func(context.Context) (time.Du
 				if request.GetLeaseId() != "lease-1" || request.GetFencingToken() != 7 {
 					t.Errorf("a renewal without the proof of the lease: %v", request)
 				}
-				renewals = append(renewals, time.Since(began))
+				k.mu.Lock()
+				k.asked = append(k.asked, time.Since(began))
+				k.mu.Unlock()
 				remaining, err := answer(ctx)
 				if err != nil {
 					return nil, err
@@ -49,7 +60,8 @@ func keep(t *testing.T, ttl time.Duration, answer func(context.Context) (time.Du
 			},
 		})
 		err := client.WithLease(t.Context(), "task-1", func(ctx context.Context, lease *Lease) error {
-			test(&kept{lease: lease, ctx: ctx, clock: clock, renewals: &renewals})
+			k.lease, k.ctx, k.clock = lease, ctx, clock
+			test(k)
 			return nil
 		})
 		if err != nil {
@@ -102,8 +114,8 @@ func TestRenewsAtEachThirdOfTheTTL(t *testing.T) {
 		after(95 * time.Second)
 		isKept(t, k)
 		expected := []time.Duration{30 * time.Second, 60 * time.Second, 90 * time.Second}
-		if !slices.Equal(*k.renewals, expected) {
-			t.Errorf("renewed at %v", *k.renewals)
+		if !slices.Equal(k.renewals(), expected) {
+			t.Errorf("renewed at %v", k.renewals())
 		}
 	})
 }
@@ -119,8 +131,8 @@ func TestAFailedRenewalIsUnknown(t *testing.T) {
 	keep(t, 90*time.Second, answer, func(k *kept) {
 		after(60 * time.Second)
 		isKept(t, k)
-		if len(*k.renewals) < 4 {
-			t.Errorf("tried only at %v", *k.renewals)
+		if len(k.renewals()) < 4 {
+			t.Errorf("tried only at %v", k.renewals())
 		}
 		mended.Store(true)
 		after(200 * time.Second)
@@ -166,8 +178,8 @@ func TestDoesNotWaitForARenewalThatNeverComesBack(t *testing.T) {
 	keep(t, 90*time.Second, never, func(k *kept) {
 		after(81 * time.Second)
 		isLost(t, k, Unconfirmed)
-		if len(*k.renewals) < 3 {
-			t.Errorf("one attempt used up the time of the others: %v", *k.renewals)
+		if len(k.renewals()) < 3 {
+			t.Errorf("one attempt used up the time of the others: %v", k.renewals())
 		}
 	})
 }
@@ -187,8 +199,8 @@ func TestLostAtOnceWhenTheServerSaysSo(t *testing.T) {
 					t.Errorf("without the verdict: %v", lost)
 				}
 				after(time.Minute)
-				if len(*k.renewals) != 1 {
-					t.Errorf("renewed at %v", *k.renewals)
+				if len(k.renewals()) != 1 {
+					t.Errorf("renewed at %v", k.renewals())
 				}
 			})
 		})
@@ -236,8 +248,8 @@ func TestThirtyDays(t *testing.T) {
 	keep(t, 30*days, always(30*days), func(k *kept) {
 		after(9*days - time.Minute)
 		isKept(t, k)
-		if len(*k.renewals) != 0 {
-			t.Errorf("renewed at %v", *k.renewals)
+		if len(k.renewals()) != 0 {
+			t.Errorf("renewed at %v", k.renewals())
 		}
 	})
 }
@@ -250,8 +262,8 @@ func TestEndsAtTheAgeCapInsteadOfRenewingEverFaster(t *testing.T) {
 		start = time.Now()
 		after(91 * time.Second)
 		isLost(t, k, Unconfirmed)
-		if len(*k.renewals) > 20 {
-			t.Errorf("%d renewals", len(*k.renewals))
+		if len(k.renewals()) > 20 {
+			t.Errorf("%d renewals", len(k.renewals()))
 		}
 	})
 }

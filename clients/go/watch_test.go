@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,9 +51,11 @@ type script struct {
 // watched is a watch of a server that answers with one stream after another.
 type watched struct {
 	client *Client
-	asked  []*holdfastv1.WatchLeasesRequest
-	told   []string
-	last   []News
+
+	mu    sync.Mutex
+	asked []*holdfastv1.WatchLeasesRequest
+	told  []string
+	last  []News
 	// When it waited, for how long.
 	pauses []Connection
 	err    error
@@ -67,11 +70,13 @@ func watching(t *testing.T, options WatchOptions, streams ...script) *watched {
 		watch: func(
 			ctx context.Context, request *holdfastv1.WatchLeasesRequest, send func(*holdfastv1.WatchLeasesResponse),
 		) error {
+			w.mu.Lock()
 			w.asked = append(w.asked, request)
 			var next script
 			if len(w.asked) <= len(streams) {
 				next = streams[len(w.asked)-1]
 			}
+			w.mu.Unlock()
 			for _, message := range next.messages {
 				send(message)
 			}
@@ -118,6 +123,8 @@ func (w *watched) expect(t *testing.T, told ...string) {
 }
 
 func (w *watched) resumedAfter() (tokens []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, request := range w.asked {
 		tokens = append(tokens, request.GetResumeAfter())
 	}
@@ -240,7 +247,7 @@ func TestSilenceIsADeadConnection(t *testing.T) {
 			script{messages: messages(synced("t0"))}, script{messages: messages(events("t1", 1))})
 		defer w.stop()
 		after(45*time.Second - time.Millisecond)
-		if len(w.asked) != 1 {
+		if len(w.resumedAfter()) != 1 {
 			t.Error("gave up too early")
 		}
 		after(time.Millisecond + 250*time.Millisecond)
