@@ -9,11 +9,11 @@ export const GO_CLIENT = fileURLToPath(new URL('../../clients/go/', import.meta.
 
 /** What keeps the Go tests from running on this machine, or undefined. */
 export async function missingGo(): Promise<string | undefined> {
-  const run = promisify(execFile);
-  const version = await run('go', ['env', 'GOVERSION']).catch(() => undefined);
+  const ask = promisify(execFile);
+  const version = await ask('go', ['env', 'GOVERSION']).catch(() => undefined);
   if (!version) return 'there is no `go` on the path';
   // Any other version, where it can be fetched, has the one that go.mod wants.
-  const listed = await run('go', ['list', '-m'], { cwd: GO_CLIENT }).catch((error) => String(error.stderr));
+  const listed = await ask('go', ['list', '-m'], { cwd: GO_CLIENT }).catch((error) => String(error.stderr));
   return typeof listed === 'string' ? `${version.stdout.trim()} is no use: ${listed.trim()}` : undefined;
 }
 
@@ -25,12 +25,22 @@ export interface Ran {
 }
 
 /** Runs `go` in a folder. Workspaces and modes of the machine's own settings do not count. */
-export async function go(
+export function go(args: readonly string[], folder: string, env: Record<string, string> = {}): Promise<Ran> {
+  return run('go', args, folder, env);
+}
+
+/** Names the files of a folder that are not formatted. */
+export function gofmt(folder: string): Promise<Ran> {
+  return run('gofmt', ['-l', '.'], folder, {});
+}
+
+async function run(
+  command: string,
   args: readonly string[],
   folder: string,
-  env: Record<string, string> = {},
+  env: Record<string, string>,
 ): Promise<Ran> {
-  const child = spawn('go', args, {
+  const child = spawn(command, args, {
     cwd: folder,
     env: { ...process.env, GOFLAGS: '-buildvcs=false', GOWORK: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

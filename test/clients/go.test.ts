@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { startTestService } from '../support/service.js';
-import { GO_CLIENT, go, missingGo } from './go-toolchain.js';
+import { GO_CLIENT, go, gofmt, missingGo } from './go-toolchain.js';
 
 const MINUTE_MS = 60_000;
 
@@ -17,6 +17,10 @@ it.runIf(missing && process.env.CI)('has the toolchain, where all tests must run
 
 // The first run compiles the standard library, and fetches what the module needs.
 describe.skipIf(missing)('the Go client', { timeout: 15 * MINUTE_MS, retry: 2 }, () => {
+  it('is formatted', async () => {
+    expect(await gofmt(GO_CLIENT)).toEqual({ code: 0, output: '' });
+  });
+
   it('is vetted', async () => {
     expect(await go(['vet', './...'], GO_CLIENT)).toEqual({ code: 0, output: '' });
   });
