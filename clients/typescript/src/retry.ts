@@ -40,7 +40,8 @@ export function withRetries(transport: Transport, attempts: number, closed: Abor
         performance.now() + (timeoutMs === undefined ? CALL_MS : timeoutMs > 0 ? timeoutMs : Infinity);
       const attemptMs = isRepeatable(method) ? ATTEMPT_MS + waitMs(message) : Infinity;
       for (let attempt = 1; ; attempt++) {
-        const leftMs = Math.min(attemptMs, endAt - performance.now());
+        const allMs = endAt - performance.now();
+        const leftMs = attempt < mostAttempts ? Math.min(attemptMs, allMs) : allMs;
         try {
           return await transport.unary(
             method,
