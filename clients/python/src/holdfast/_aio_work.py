@@ -1,0 +1,169 @@
+"""A worker for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+from random import random
+from typing import TYPE_CHECKING
+
+from holdfast import v1
+from holdfast._acquire import NextWanted, TaskWanted, Wanted
+from holdfast._aio_lease import AsyncHeldLease, AsyncHold
+from holdfast._guarded import note_of
+from holdfast._setbacks import Setbacks
+from holdfast._signals import loop_unwound_by_sigterm
+from holdfast._working import LOOK_EVERY, WAIT, first_other, is_passing, is_taken, page_size, trouble_pause
+from holdfast.errors import LeaseLost
+
+if TYPE_CHECKING:
+    from holdfast._aio import AsyncHoldfast
+
+AsyncHandler = Callable[[AsyncHeldLease], Awaitable["str | None"]]
+"""Works on one task. What it returns is the task's result, unless it completed or dropped the task itself."""
+
+log = logging.getLogger("holdfast")
+
+
+class AsyncWorker:
+    """A function that works on tasks. Called, it is the function; `run` lets it work."""
+
+    def __init__(
+        self,
+        holdfast: AsyncHoldfast,
+        handler: AsyncHandler,
+        wanted: NextWanted,
+        *,
+        project: str | None,
+        ttl: float | timedelta | None,
+        most_failures: int,
+    ) -> None:
+        functools.update_wrapper(self, handler)
+        self._holdfast = holdfast
+        self._handler = handler
+        self._wanted = wanted
+        self._project = project
+        self._ttl = ttl
+        self._most_failures = most_failures
+
+    def __call__(self, lease: AsyncHeldLease) -> Awaitable[str | None]:
+        """Works on one task."""
+        return self._handler(lease)
+
+    async def run(self, stop: asyncio.Event | None = None) -> None:
+        """Works until `stop` is set, as `AsyncHoldfast.work` does."""
+        await async_work(
+            self._holdfast,
+            self._handler,
+            self._wanted,
+            project=self._project,
+            ttl=self._ttl,
+            most_failures=self._most_failures,
+            stop=stop,
+        )
+
+
+async def async_work(
+    holdfast: AsyncHoldfast,
+    handler: AsyncHandler,
+    wanted: NextWanted,
+    *,
+    project: str | None,
+    ttl: float | timedelta | None,
+    most_failures: int,
+    stop: asyncio.Event | None,
+) -> None:
+    """Takes one ready task after the other, until `stop` is set."""
+    stop = stop or asyncio.Event()
+    setbacks = Setbacks(most_failures)
+    troubles = 0
+    # Also between two tasks, so that SIGTERM ends the worker the same way at all times.
+    with loop_unwound_by_sigterm():
+        while not stop.is_set():
+            try:
+                if not await _work_once(holdfast, handler, wanted, project, ttl, setbacks, stop):
+                    await _wait(stop, LOOK_EVERY)
+                troubles = 0
+            except Exception as error:
+                if is_taken(error):
+                    continue
+                if not is_passing(error):
+                    raise
+                troubles += 1
+                pause = trouble_pause(troubles, random())
+                log.warning("the worker goes on in %.1f s: %s", pause, error)
+                await _wait(stop, pause)
+
+
+async def _work_once(
+    holdfast: AsyncHoldfast,
+    handler: AsyncHandler,
+    wanted: NextWanted,
+    project: str | None,
+    ttl: float | timedelta | None,
+    setbacks: Setbacks,
+    stop: asyncio.Event,
+) -> bool:
+    """Works on one task; False: there was none to take."""
+    take: Wanted = wanted
+    resting = setbacks.resting
+    if resting:
+        # The server would offer the failed task again, and again: look for another one.
+        other = await _best_ready(holdfast, wanted, project, resting)
+        if other is None:
+            return False
+        take = TaskWanted(other.id)
+    wait = 0.0 if resting else WAIT
+    hold = AsyncHold(holdfast, take, project=project, ttl=ttl, wait=wait, on_renewed=None)
+    working = asyncio.ensure_future(_work_under(hold, handler, setbacks))
+    stopping = asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done() and not hold.entered:
+            # Told to stop while it waited for a task.
+            return False
+        await working
+        return True
+    finally:
+        for task in (working, stopping):
+            task.cancel()
+        await asyncio.wait([working, stopping])
+
+
+async def _work_under(hold: AsyncHold, handler: AsyncHandler, setbacks: Setbacks) -> None:
+    async with hold as lease:
+        try:
+            result = await handler(lease)
+        except Exception as error:
+            lease.release_note = lease.release_note or note_of(error)
+            if isinstance(error, LeaseLost):
+                log.warning("stopped working on task %s: %s", lease.task.id, error)
+            else:
+                setbacks.failed(lease.task.id)
+                log.warning("gave task %s back", lease.task.id, exc_info=error)
+            return
+        if not lease.closed:
+            await lease.complete(result or "")
+        setbacks.succeeded(lease.task.id)
+
+
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    with suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)
+
+
+async def _best_ready(
+    holdfast: AsyncHoldfast, wanted: NextWanted, project: str | None, passed_over: frozenset[str]
+) -> v1.Task | None:
+    answer = await holdfast.tasks.list_ready_tasks(
+        project=project,
+        plan_id=wanted.plan_id,
+        labels=wanted.labels,
+        assignee=wanted.assignee,
+        page_size=page_size(passed_over),
+    )
+    return first_other(answer.tasks, passed_over)
