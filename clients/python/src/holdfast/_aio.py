@@ -85,8 +85,8 @@ class AsyncHoldfast:
         """Leases a task for the time of a `async with` block, and keeps the lease renewed meanwhile.
 
         It is given back when the block is left, however it is: also by an exception or a cancellation, by Ctrl-C, and
-        by SIGTERM if the loop is that of `asyncio.run` in the main thread and the program does not handle that itself. When
-        the lease is lost, the task that runs the block is cancelled, and the block raises `LeaseLost`.
+        by SIGTERM if the loop is that of `asyncio.run` in the main thread and the program does not handle that itself.
+        When the lease is lost, the task that runs the block is cancelled, and the block raises `LeaseLost`.
 
         Args:
             task_id: The task.
