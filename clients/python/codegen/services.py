@@ -98,6 +98,8 @@ def only_reads(method: MethodDescriptorProto) -> bool:
 
 def argument(method: MethodDescriptorProto, field: FieldDescriptorProto) -> str:
     """What is put into the request's field of the same name."""
+    if field.type == FieldDescriptorProto.TYPE_BOOL:
+        return f"{field.name} or False"
     if field.type_name == ".google.protobuf.FieldMask":
         return f"field_mask({field.name})"
     if field.name == "execution_id" and (not only_reads(method) or method.name in READS_AS_EXECUTION):

@@ -31,9 +31,8 @@ class AsyncWatch(AsyncIterator[News]):
     """
 
     def __init__(self, connection: AsyncConnection, request: v1.WatchLeasesRequest) -> None:
-        self._connection = connection
-        self._request = request
-        self._news = self._read()
+        # It must not know this object: letting go of a watch ends what it reads.
+        self._news = _news(connection, request)
 
     async def __anext__(self) -> News:
         """What is told next; waits for it.
@@ -58,36 +57,37 @@ class AsyncWatch(AsyncIterator[News]):
     ) -> None:
         await self.aclose()
 
-    async def _read(self) -> AsyncGenerator[News, None]:
-        place = Place(self._request.resume_after)
-        while True:
-            failure: RpcError | None = None
-            try:
-                async with aclosing(self._messages(place)) as messages:
-                    async for message in messages:
-                        for news in place.news(message):
-                            yield news
-            except RpcError as error:
-                failure = error
-            gap = place.ended(failure)
-            if gap:
-                yield gap
-            pause = watch_pause(place.failures, random())
-            log.info("the watch lost its connection, again in %.2f s: %s", pause, failure)
-            await asyncio.sleep(pause)
 
-    async def _messages(self, place: Place) -> AsyncGenerator[v1.WatchLeasesResponse, None]:
-        """One stream. Ends when nothing came for too long."""
-        place.begin()
-        self._request.resume_after = place.token
-        stream = cast(
-            "AsyncGenerator[v1.WatchLeasesResponse, None]",
-            self._connection.stream(WATCH_LEASES, self._request),
-        )
-        async with aclosing(stream):
-            while True:
-                try:
-                    # While the reader is busy, silence is its own.
-                    yield await asyncio.wait_for(stream.__anext__(), SILENCE)
-                except (StopAsyncIteration, asyncio.TimeoutError):
-                    return
+async def _news(connection: AsyncConnection, request: v1.WatchLeasesRequest) -> AsyncGenerator[News, None]:
+    place = Place(request.resume_after)
+    while True:
+        failure: RpcError | None = None
+        try:
+            async with aclosing(_messages(connection, request, place)) as messages:
+                async for message in messages:
+                    for news in place.news(message):
+                        yield news
+        except RpcError as error:
+            failure = error
+        gap = place.ended(failure)
+        if gap:
+            yield gap
+        pause = watch_pause(place.failures, random())
+        log.info("the watch lost its connection, again in %.2f s: %s", pause, failure)
+        await asyncio.sleep(pause)
+
+
+async def _messages(
+    connection: AsyncConnection, request: v1.WatchLeasesRequest, place: Place
+) -> AsyncGenerator[v1.WatchLeasesResponse, None]:
+    """One stream. Ends when nothing came for too long."""
+    place.begin()
+    request.resume_after = place.token
+    stream = cast("AsyncGenerator[v1.WatchLeasesResponse, None]", connection.stream(WATCH_LEASES, request))
+    async with aclosing(stream):
+        while True:
+            try:
+                # While the reader is busy, silence is its own.
+                yield await asyncio.wait_for(stream.__anext__(), SILENCE)
+            except (StopAsyncIteration, asyncio.TimeoutError):
+                return

@@ -11,7 +11,7 @@ from holdfast._method import Method
 from holdfast._services import COMPLETE_TASK, DELETE_TASK, DROP_TASK
 from holdfast.errors import LockRequired, WriteRejected
 
-# All attempts of one write together, in seconds; the server takes no longer deadline.
+# All attempts of one write together, in seconds.
 WRITE = 300.0
 
 # Giving back may not keep a program from ending: one attempt in seconds, and how many there are.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from datetime import timedelta
 from random import random
@@ -254,7 +254,7 @@ def hold(
     wait: float | timedelta,
     on_renewed: OnRenewed | None,
     stop: threading.Event | None = None,
-) -> Iterator[HeldLease]:
+) -> Generator[HeldLease, None, None]:
     """Leases a task for the time of a `with` block."""
     with unwound_by_sigterm():
         acquired = _acquire(holdfast, wanted, project=project, ttl=ttl, wait=wait, stop=stop)

@@ -18,6 +18,8 @@ DEFAULT_ATTEMPTS = 5
 
 # All attempts of a call together, when the caller names no time.
 _CALL = 60.0
+# The server takes no longer deadline than 300 s, and gRPC rounds up.
+_LONGEST = 290.0
 # One attempt, beyond what the server was asked to wait: an answer that got lost must leave time for the next.
 _ATTEMPT = 15.0
 
@@ -37,7 +39,7 @@ class Attempts:
         self._method = method
         self._most = most
         self._end = now + (_CALL if timeout is None else timeout)
-        self._longest = _ATTEMPT + _wait_of(request) if method.repeatable else float("inf")
+        self._longest = min(_ATTEMPT + _wait_of(request), _LONGEST) if method.repeatable else _LONGEST
         self._made = 0
 
     def timeout(self, now: float) -> float:

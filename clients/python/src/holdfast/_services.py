@@ -486,7 +486,7 @@ class TaskService:
             plan_id=plan_id,
             labels=labels,
             assignee=assignee,
-            explain=explain,
+            explain=explain or False,
             page_size=page_size,
             page_token=page_token,
         )
@@ -737,7 +737,7 @@ class TaskService:
         request = v1.DeleteTaskRequest(
             project=project,
             task_id=task_id,
-            detach=detach,
+            detach=detach or False,
             proof=proof,
             execution_id=self._caller.execution_id if execution_id is None else execution_id,
             override_reason=override_reason,
@@ -774,7 +774,7 @@ class TaskService:
             project=project,
             task_id=task_id,
             blocked_by=blocked_by,
-            accept_dropped=accept_dropped,
+            accept_dropped=accept_dropped or False,
             proof=proof,
             execution_id=self._caller.execution_id if execution_id is None else execution_id,
             override_reason=override_reason,
@@ -972,10 +972,10 @@ class TaskService:
         request = v1.ImportTasksRequest(
             project=project,
             tasks=tasks,
-            dry_run=dry_run,
+            dry_run=dry_run or False,
             execution_id=self._caller.execution_id if execution_id is None else execution_id,
             request_id=request_id,
-            allow_partial=allow_partial,
+            allow_partial=allow_partial or False,
             update_mask=field_mask(update_mask),
             assumed_keys=assumed_keys,
         )
@@ -1072,7 +1072,7 @@ class HistoryService:
         """
         request = v1.ListNotificationsRequest(
             project=project,
-            include_acknowledged=include_acknowledged,
+            include_acknowledged=include_acknowledged or False,
             page_size=page_size,
             page_token=page_token,
         )
@@ -1850,7 +1850,7 @@ class AsyncTaskService:
             plan_id=plan_id,
             labels=labels,
             assignee=assignee,
-            explain=explain,
+            explain=explain or False,
             page_size=page_size,
             page_token=page_token,
         )
@@ -2101,7 +2101,7 @@ class AsyncTaskService:
         request = v1.DeleteTaskRequest(
             project=project,
             task_id=task_id,
-            detach=detach,
+            detach=detach or False,
             proof=proof,
             execution_id=self._caller.execution_id if execution_id is None else execution_id,
             override_reason=override_reason,
@@ -2138,7 +2138,7 @@ class AsyncTaskService:
             project=project,
             task_id=task_id,
             blocked_by=blocked_by,
-            accept_dropped=accept_dropped,
+            accept_dropped=accept_dropped or False,
             proof=proof,
             execution_id=self._caller.execution_id if execution_id is None else execution_id,
             override_reason=override_reason,
@@ -2336,10 +2336,10 @@ class AsyncTaskService:
         request = v1.ImportTasksRequest(
             project=project,
             tasks=tasks,
-            dry_run=dry_run,
+            dry_run=dry_run or False,
             execution_id=self._caller.execution_id if execution_id is None else execution_id,
             request_id=request_id,
-            allow_partial=allow_partial,
+            allow_partial=allow_partial or False,
             update_mask=field_mask(update_mask),
             assumed_keys=assumed_keys,
         )
@@ -2436,7 +2436,7 @@ class AsyncHistoryService:
         """
         request = v1.ListNotificationsRequest(
             project=project,
-            include_acknowledged=include_acknowledged,
+            include_acknowledged=include_acknowledged or False,
             page_size=page_size,
             page_token=page_token,
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
@@ -27,7 +27,7 @@ def _free() -> bool:
 
 
 @contextmanager
-def unwound_by_sigterm() -> Iterator[None]:
+def unwound_by_sigterm() -> Generator[None, None, None]:
     """In this block, SIGTERM ends the program by SystemExit, so that what is held is given back."""
     global _blocks
     if _blocks == 0 and _free():
@@ -45,7 +45,7 @@ def unwound_by_sigterm() -> Iterator[None]:
 
 
 @contextmanager
-def loop_unwound_by_sigterm() -> Iterator[None]:
+def loop_unwound_by_sigterm() -> Generator[None, None, None]:
     """In this block, SIGTERM ends the running loop by SystemExit; `asyncio.run` then cancels all tasks."""
     global _blocks_of_loop
     loop = asyncio.get_running_loop()

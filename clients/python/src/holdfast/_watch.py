@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections.abc import Iterator
@@ -31,11 +30,9 @@ class Watch(Iterator[News]):
     """
 
     def __init__(self, connection: Connection, request: v1.WatchLeasesRequest) -> None:
-        self._connection = connection
-        self._request = request
-        self._closed = threading.Event()
-        self._stream: ResponseStream[v1.WatchLeasesResponse] | None = None
-        self._news = self._read()
+        self._reading = _Reading(connection, request)
+        # It must not know this object: letting go of a watch ends what it reads.
+        self._news = self._reading.news()
 
     def __next__(self) -> News:
         """What is told next; waits for it.
@@ -47,10 +44,7 @@ class Watch(Iterator[News]):
 
     def close(self) -> None:
         """Ends the watch, from any thread: the iteration stops then."""
-        self._closed.set()
-        stream = self._stream
-        if stream:
-            stream.cancel()
+        self._reading.stop()
 
     def __enter__(self) -> Watch:
         return self
@@ -63,11 +57,23 @@ class Watch(Iterator[News]):
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        with contextlib.suppress(AttributeError):
-            self.close()
 
-    def _read(self) -> Iterator[News]:
+class _Reading:
+    """The stream of a watch."""
+
+    def __init__(self, connection: Connection, request: v1.WatchLeasesRequest) -> None:
+        self._connection = connection
+        self._request = request
+        self._closed = threading.Event()
+        self._stream: ResponseStream[v1.WatchLeasesResponse] | None = None
+
+    def stop(self) -> None:
+        self._closed.set()
+        stream = self._stream
+        if stream:
+            stream.cancel()
+
+    def news(self) -> Iterator[News]:
         closed, place = self._closed, Place(self._request.resume_after)
         while not closed.is_set():
             failure: RpcError | None = None

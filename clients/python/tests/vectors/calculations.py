@@ -43,9 +43,7 @@ def _retries(given: dict[str, Any]) -> Any:
 _FUNCTIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "safetyMargin": lambda given: {"marginMs": _timing.safety_margin(given["ttlMs"] / 1000) * 1000},
     "safeUntil": _safe_until,
-    "timeLeft": lambda given: {
-        "leftMs": _timing.time_left(_instant(given["deadline"]), _instant(given["now"])) * 1000
-    },
+    "timeLeft": lambda given: {"leftMs": _timing.time_left(_instant(given["deadline"]), _instant(given["now"])) * 1000},
     "renewalDelay": lambda given: {
         "delayMs": _timing.renewal_delay(given["ttlMs"] / 1000, given["remainingMs"] / 1000, given["random"]) * 1000
     },

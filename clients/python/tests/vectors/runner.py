@@ -11,6 +11,7 @@ from uuid import uuid4
 from tests.server import Server
 from tests.vectors.calculations import calculate
 from tests.vectors.matching import Bindings, unmet
+from tests.vectors.requests import options_of
 from tests.vectors.side import Holding, Side, Watching
 from tests.vectors.told import error_json, news_json
 
@@ -154,7 +155,7 @@ class Runner:
         self._expect(step["titles"], self._side.work(client, wanted, step["tasks"], step["result"], failing))
 
     def _watch(self, step: dict[str, Any]) -> None:
-        options = self._bindings.fill(step["options"])
+        options = options_of(self._bindings.fill(step["options"]))
         self._watches[step["watch"]] = self._side.watch(self._client(step["as"]), options)
 
     def _news(self, step: dict[str, Any]) -> None:

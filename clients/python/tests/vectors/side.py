@@ -62,9 +62,7 @@ class Side(Protocol):
         """Begins to hold a lease."""
         ...
 
-    def work(
-        self, client: Any, wanted: dict[str, Any], tasks: int, result: str, failing: dict[str, str]
-    ) -> list[str]:
+    def work(self, client: Any, wanted: dict[str, Any], tasks: int, result: str, failing: dict[str, str]) -> list[str]:
         """Works on so many tasks: their titles."""
         ...
 

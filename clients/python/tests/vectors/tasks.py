@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from holdfast import AsyncHeldLease, AsyncHoldfast, News, v1
-from tests.vectors.requests import arguments_of, filter_of, method_of, options_of
+from tests.vectors.requests import arguments_of, filter_of, method_of
 from tests.vectors.told import WorkFailed, json_of
 
 _LONG = 25.0

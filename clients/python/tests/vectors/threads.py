@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from holdfast import HeldLease, Holdfast, News, v1
-from tests.vectors.requests import arguments_of, filter_of, method_of, options_of
+from tests.vectors.requests import arguments_of, filter_of, method_of
 from tests.vectors.told import WorkFailed, json_of
 
 _LONG = 25.0
@@ -33,9 +33,7 @@ class ThreadHolding:
 
         try:
             if "taskId" in self._wanted:
-                hold = self._client.lease(
-                    self._wanted["taskId"], ttl=self._ttl, wait=self._wait, on_renewed=on_renewed
-                )
+                hold = self._client.lease(self._wanted["taskId"], ttl=self._ttl, wait=self._wait, on_renewed=on_renewed)
             else:
                 hold = self._client.lease_next(
                     **filter_of(self._wanted["next"]), ttl=self._ttl, wait=self._wait, on_renewed=on_renewed

@@ -51,13 +51,13 @@ def error_json(error: BaseException) -> Any:
             violations = [{"field": one.field, "description": one.description} for one in error.violations]
             return {"type": "InvalidRequest", "status": error.code.name, "violations": violations}
         case RpcError():
-            return {"type": "RpcError", "status": error.code.name, "message": str(error)}
+            return {"type": "RpcError", "status": error.code.name}
         case Refused():
             return {"type": "Refused", "reason": error.reason, "refusal": json_of(error.refusal)}
         case LeaseLost():
             return {"type": "LeaseLost", "kind": error.kind, "taskId": error.task_id}
         case WorkFailed():
-            return {"type": "WorkFailed", "message": str(error)}
+            return {"type": "WorkFailed"}
         case _:
             raise error
 
