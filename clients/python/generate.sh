@@ -18,6 +18,10 @@ protos=(proto/holdfast/v1/*.proto)
   "${protos[@]#proto/}"
 "$tools/bin/python" clients/python/codegen/services.py "$work/api.binpb" "$work/holdfast"
 
+# What stands for a message may be a mapping; protoc does not say of what, which strict type checkers mind.
+sed -i.bak -E 's/_Mapping([],])/_Mapping[str, object]\1/g' "$work"/holdfast/v1/*.pyi
+rm "$work"/holdfast/v1/*.bak
+
 mkdir -p "$out"
 rm -rf "$out/v1"
 cp -R "$work/holdfast/v1" "$out/v1"

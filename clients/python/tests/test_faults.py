@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.server import Board, environment
 
 
 @contextmanager
-def child(board: Board, task: str, ttl: float, *mode: str) -> Iterator[subprocess.Popen[str]]:
+def child(board: Board, task: str, ttl: float, *mode: str) -> Generator[subprocess.Popen[str], None, None]:
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.child", board.server.url, board.token, task, str(ttl), *mode],
         cwd=Path(__file__).parents[1],
@@ -127,11 +127,10 @@ def test_a_blocked_loop_learns_of_the_loss_before_it_writes(board: Board) -> Non
     task = board.task()
 
     async def work() -> None:
-        async with AsyncHoldfast(board.server.url, board.token) as holdfast:
+        async with AsyncHoldfast(board.server.url, board.token) as holdfast, holdfast.lease(task, ttl=1) as lease:
+            time.sleep(1.2)  # noqa: ASYNC251
             with pytest.raises(LeaseLost) as lost:
-                async with holdfast.lease(task, ttl=1) as lease:
-                    time.sleep(1.2)  # noqa: ASYNC251
-                    await lease.add_note("too late")
+                await lease.add_note("too late")
             assert lost.value.kind == "unconfirmed"
 
     asyncio.run(work())

@@ -50,7 +50,9 @@ def test_a_failed_renewal_is_unknown_and_is_tried_again_until_the_safe_deadline(
     kept = keeper(30)
     kept.look(later(10))
     kept.failed(AWAY, later(10.5))
-    assert kept.look(later(10.6)) == Step(wait=pytest.approx(0.15), renew=None)
+    step = kept.look(later(10.6))
+    assert step
+    assert (step.wait, step.renew) == (pytest.approx(0.15), None)
     step = kept.look(later(10.75))
     assert step
     assert step.renew

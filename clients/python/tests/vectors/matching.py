@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 _NEAR = 0.001
 
@@ -10,29 +10,26 @@ _NEAR = 0.001
 def unmet(expected: Any, actual: Any, path: str = "$") -> list[str]:
     """Where a value does not meet an expectation: one line each."""
     wrong = [f"{path} is {actual!r}, not {expected!r}"]
-    match expected:
-        case None:
-            return [] if actual is None else wrong
-        case "*":
-            return wrong if actual is None or actual == "" else []
-        case list():
-            items: list[Any] = expected
-            if not items and actual is None:
-                return []
-            if not isinstance(actual, list) or len(actual) != len(items):  # pyright: ignore[reportUnknownArgumentType]
-                return wrong
-            return [fault for at, item in enumerate(items) for fault in unmet(item, actual[at], f"{path}.{at}")]
-        case dict():
-            fields: dict[str, Any] = expected
-            if not isinstance(actual, dict):
-                return wrong
-            found: dict[str, Any] = actual
-            return [fault for key, item in fields.items() for fault in unmet(item, found.get(key), f"{path}.{key}")]
-        case bool() | str():
-            return [] if type(actual) is type(expected) and actual == expected else wrong
-        case _:
-            is_number = isinstance(actual, int | float) and not isinstance(actual, bool)
-            return [] if is_number and abs(actual - expected) <= _NEAR else wrong
+    if expected is None:
+        return [] if actual is None else wrong
+    if expected == "*":
+        return wrong if actual is None or actual == "" else []
+    if isinstance(expected, list):
+        items = cast("list[Any]", expected)
+        if not items and actual is None:
+            return []
+        if not isinstance(actual, list) or len(cast("list[Any]", actual)) != len(items):
+            return wrong
+        return [fault for at, item in enumerate(items) for fault in unmet(item, actual[at], f"{path}.{at}")]
+    if isinstance(expected, dict):
+        if not isinstance(actual, dict):
+            return wrong
+        fields, found = cast("dict[str, Any]", expected), cast("dict[str, Any]", actual)
+        return [fault for key, item in fields.items() for fault in unmet(item, found.get(key), f"{path}.{key}")]
+    if isinstance(expected, bool | str):
+        return [] if type(actual) is type(expected) and actual == expected else wrong
+    is_number = isinstance(actual, int | float) and not isinstance(actual, bool)
+    return [] if is_number and abs(actual - expected) <= _NEAR else wrong
 
 
 class Bindings:
@@ -52,15 +49,14 @@ class Bindings:
             name, _, path = value[1:].partition(".")
             return _at(self._values[name], path)
         if isinstance(value, list):
-            items: list[Any] = value
-            return [self.fill(item) for item in items]
+            return [self.fill(item) for item in cast("list[Any]", value)]
         if isinstance(value, dict):
-            fields: dict[str, Any] = value
-            return {key: self.fill(item) for key, item in fields.items()}
+            return {key: self.fill(item) for key, item in cast("dict[str, Any]", value).items()}
         return value
 
 
 def _at(value: Any, path: str) -> Any:
-    for key in path.split(".") if path else ():
-        value = value[int(key)] if isinstance(value, list) else value[key]
-    return value
+    if not path:
+        return value
+    key, _, rest = path.partition(".")
+    return _at(value[int(key)] if isinstance(value, list) else value[key], rest)

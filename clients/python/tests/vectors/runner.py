@@ -113,8 +113,8 @@ class Runner:
 
     def _call(self, step: dict[str, Any]) -> None:
         client, rpc = self._client(step["as"]), step["rpc"]
+        request = self._bindings.fill(step["request"])
         while True:
-            request = self._bindings.fill(step["request"])
             try:
                 return self._check(step, lambda: self._side.call(client, rpc, request))
             except AssertionError:

@@ -46,18 +46,18 @@ class TaskHolding:
         self._wait = wait
         self._held: AsyncHeldLease | None = None
         self._throwing: str | None = None
-        self._renewals = 0
         loop.run(self._start())
 
     async def _start(self) -> None:
         self._begun = asyncio.Event()
         self._leave = asyncio.Event()
+        self._renewals = asyncio.Semaphore(0)
         self._work_task = asyncio.create_task(self._work())
         self._work_task.add_done_callback(lambda _task: self._begun.set())
 
     async def _work(self) -> None:
         def on_renewed(_lease: v1.Lease, _unmet: list[v1.UnmetDependency]) -> None:
-            self._renewals += 1
+            self._renewals.release()
 
         if "taskId" in self._wanted:
             hold = self._client.lease(self._wanted["taskId"], ttl=self._ttl, wait=self._wait, on_renewed=on_renewed)
@@ -111,9 +111,9 @@ class TaskHolding:
         self._loop.run(self._renewed(times))
 
     async def _renewed(self, times: int) -> None:
-        enough = self._renewals + times
-        while self._renewals < enough:
-            await asyncio.sleep(0.02)
+        self._renewals = asyncio.Semaphore(0)
+        for _ in range(times):
+            await asyncio.wait_for(self._renewals.acquire(), _LONG)
 
     def stopped(self) -> BaseException:
         return self._loop.run(self._stopped())

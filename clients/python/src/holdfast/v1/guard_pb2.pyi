@@ -81,7 +81,7 @@ class WriteRejection(_message.Message):
     retry_after: _duration_pb2.Duration
     fencing_token: int
     advice: str
-    def __init__(self, code: _Optional[_Union[WriteCode, str]] = ..., task_id: _Optional[str] = ..., holder: _Optional[_Union[Holder, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., fencing_token: _Optional[int] = ..., advice: _Optional[str] = ...) -> None: ...
+    def __init__(self, code: _Optional[_Union[WriteCode, str]] = ..., task_id: _Optional[str] = ..., holder: _Optional[_Union[Holder, _Mapping[str, object]]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., fencing_token: _Optional[int] = ..., advice: _Optional[str] = ...) -> None: ...
 
 class FieldViolation(_message.Message):
     __slots__ = ("field", "description")
@@ -95,4 +95,4 @@ class RetryAdvice(_message.Message):
     __slots__ = ("retry_after",)
     RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
     retry_after: _duration_pb2.Duration
-    def __init__(self, retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...

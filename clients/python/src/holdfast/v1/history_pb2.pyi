@@ -202,7 +202,7 @@ class Event(_message.Message):
     project_changed: ProjectChanged
     webhook: WebhookChanged
     token: TokenChanged
-    def __init__(self, position: _Optional[int] = ..., kind: _Optional[_Union[EventKind, str]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., project: _Optional[str] = ..., task_id: _Optional[str] = ..., actor: _Optional[str] = ..., actor_kind: _Optional[_Union[PrincipalKind, str]] = ..., execution_id: _Optional[str] = ..., fencing_token: _Optional[int] = ..., repeats: _Optional[int] = ..., task_created: _Optional[_Union[TaskCreated, _Mapping]] = ..., task_updated: _Optional[_Union[TaskUpdated, _Mapping]] = ..., task_ready: _Optional[_Union[TaskReady, _Mapping]] = ..., task_completed: _Optional[_Union[TaskCompleted, _Mapping]] = ..., task_dropped: _Optional[_Union[TaskDropped, _Mapping]] = ..., task_reopened: _Optional[_Union[TaskReopened, _Mapping]] = ..., task_quarantined: _Optional[_Union[TaskQuarantined, _Mapping]] = ..., task_requeued: _Optional[_Union[TaskRequeued, _Mapping]] = ..., task_deleted: _Optional[_Union[TaskDeleted, _Mapping]] = ..., note_added: _Optional[_Union[NoteAdded, _Mapping]] = ..., dependency: _Optional[_Union[DependencyChanged, _Mapping]] = ..., plan: _Optional[_Union[PlanChanged, _Mapping]] = ..., lease_granted: _Optional[_Union[LeaseGranted, _Mapping]] = ..., lease_ended: _Optional[_Union[LeaseEnded, _Mapping]] = ..., acquire_refused: _Optional[_Union[AcquireRefused, _Mapping]] = ..., guarded_write: _Optional[_Union[GuardedWrite, _Mapping]] = ..., execution_ended: _Optional[_Union[ExecutionEnded, _Mapping]] = ..., project_changed: _Optional[_Union[ProjectChanged, _Mapping]] = ..., webhook: _Optional[_Union[WebhookChanged, _Mapping]] = ..., token: _Optional[_Union[TokenChanged, _Mapping]] = ...) -> None: ...
+    def __init__(self, position: _Optional[int] = ..., kind: _Optional[_Union[EventKind, str]] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., project: _Optional[str] = ..., task_id: _Optional[str] = ..., actor: _Optional[str] = ..., actor_kind: _Optional[_Union[PrincipalKind, str]] = ..., execution_id: _Optional[str] = ..., fencing_token: _Optional[int] = ..., repeats: _Optional[int] = ..., task_created: _Optional[_Union[TaskCreated, _Mapping[str, object]]] = ..., task_updated: _Optional[_Union[TaskUpdated, _Mapping[str, object]]] = ..., task_ready: _Optional[_Union[TaskReady, _Mapping[str, object]]] = ..., task_completed: _Optional[_Union[TaskCompleted, _Mapping[str, object]]] = ..., task_dropped: _Optional[_Union[TaskDropped, _Mapping[str, object]]] = ..., task_reopened: _Optional[_Union[TaskReopened, _Mapping[str, object]]] = ..., task_quarantined: _Optional[_Union[TaskQuarantined, _Mapping[str, object]]] = ..., task_requeued: _Optional[_Union[TaskRequeued, _Mapping[str, object]]] = ..., task_deleted: _Optional[_Union[TaskDeleted, _Mapping[str, object]]] = ..., note_added: _Optional[_Union[NoteAdded, _Mapping[str, object]]] = ..., dependency: _Optional[_Union[DependencyChanged, _Mapping[str, object]]] = ..., plan: _Optional[_Union[PlanChanged, _Mapping[str, object]]] = ..., lease_granted: _Optional[_Union[LeaseGranted, _Mapping[str, object]]] = ..., lease_ended: _Optional[_Union[LeaseEnded, _Mapping[str, object]]] = ..., acquire_refused: _Optional[_Union[AcquireRefused, _Mapping[str, object]]] = ..., guarded_write: _Optional[_Union[GuardedWrite, _Mapping[str, object]]] = ..., execution_ended: _Optional[_Union[ExecutionEnded, _Mapping[str, object]]] = ..., project_changed: _Optional[_Union[ProjectChanged, _Mapping[str, object]]] = ..., webhook: _Optional[_Union[WebhookChanged, _Mapping[str, object]]] = ..., token: _Optional[_Union[TokenChanged, _Mapping[str, object]]] = ...) -> None: ...
 
 class FieldChange(_message.Message):
     __slots__ = ("field", "before", "after")
@@ -238,7 +238,7 @@ class TaskUpdated(_message.Message):
     __slots__ = ("changes",)
     CHANGES_FIELD_NUMBER: _ClassVar[int]
     changes: _containers.RepeatedCompositeFieldContainer[FieldChange]
-    def __init__(self, changes: _Optional[_Iterable[_Union[FieldChange, _Mapping]]] = ...) -> None: ...
+    def __init__(self, changes: _Optional[_Iterable[_Union[FieldChange, _Mapping[str, object]]]] = ...) -> None: ...
 
 class TaskReady(_message.Message):
     __slots__ = ("cause",)
@@ -318,7 +318,7 @@ class PlanChanged(_message.Message):
     plan_id: str
     title: str
     changes: _containers.RepeatedCompositeFieldContainer[FieldChange]
-    def __init__(self, plan_id: _Optional[str] = ..., title: _Optional[str] = ..., changes: _Optional[_Iterable[_Union[FieldChange, _Mapping]]] = ...) -> None: ...
+    def __init__(self, plan_id: _Optional[str] = ..., title: _Optional[str] = ..., changes: _Optional[_Iterable[_Union[FieldChange, _Mapping[str, object]]]] = ...) -> None: ...
 
 class LeaseGranted(_message.Message):
     __slots__ = ("holder", "expires_at", "ttl", "attempt", "previous_holder", "previous_end", "previous_fencing_token")
@@ -336,7 +336,7 @@ class LeaseGranted(_message.Message):
     previous_holder: _guard_pb2.Holder
     previous_end: _guard_pb2.LeaseState
     previous_fencing_token: int
-    def __init__(self, holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., attempt: _Optional[int] = ..., previous_holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., previous_end: _Optional[_Union[_guard_pb2.LeaseState, str]] = ..., previous_fencing_token: _Optional[int] = ...) -> None: ...
+    def __init__(self, holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., attempt: _Optional[int] = ..., previous_holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., previous_end: _Optional[_Union[_guard_pb2.LeaseState, str]] = ..., previous_fencing_token: _Optional[int] = ...) -> None: ...
 
 class LeaseEnded(_message.Message):
     __slots__ = ("holder", "cause", "expires_at", "reason", "expiries_in_a_row", "last_note")
@@ -352,7 +352,7 @@ class LeaseEnded(_message.Message):
     reason: str
     expiries_in_a_row: int
     last_note: str
-    def __init__(self, holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., cause: _Optional[_Union[LeaseEndCause, str]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., expiries_in_a_row: _Optional[int] = ..., last_note: _Optional[str] = ...) -> None: ...
+    def __init__(self, holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., cause: _Optional[_Union[LeaseEndCause, str]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., reason: _Optional[str] = ..., expiries_in_a_row: _Optional[int] = ..., last_note: _Optional[str] = ...) -> None: ...
 
 class AcquireRefused(_message.Message):
     __slots__ = ("reason", "holder")
@@ -360,7 +360,7 @@ class AcquireRefused(_message.Message):
     HOLDER_FIELD_NUMBER: _ClassVar[int]
     reason: str
     holder: _guard_pb2.Holder
-    def __init__(self, reason: _Optional[str] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ...) -> None: ...
+    def __init__(self, reason: _Optional[str] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ...) -> None: ...
 
 class GuardedWrite(_message.Message):
     __slots__ = ("rpc", "code", "holder", "proof_token", "override_reason", "kept_result")
@@ -376,7 +376,7 @@ class GuardedWrite(_message.Message):
     proof_token: int
     override_reason: str
     kept_result: str
-    def __init__(self, rpc: _Optional[str] = ..., code: _Optional[_Union[_guard_pb2.WriteCode, str]] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., proof_token: _Optional[int] = ..., override_reason: _Optional[str] = ..., kept_result: _Optional[str] = ...) -> None: ...
+    def __init__(self, rpc: _Optional[str] = ..., code: _Optional[_Union[_guard_pb2.WriteCode, str]] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., proof_token: _Optional[int] = ..., override_reason: _Optional[str] = ..., kept_result: _Optional[str] = ...) -> None: ...
 
 class ExecutionEnded(_message.Message):
     __slots__ = ("leases_released",)
@@ -390,7 +390,7 @@ class ProjectChanged(_message.Message):
     CHANGES_FIELD_NUMBER: _ClassVar[int]
     title: str
     changes: _containers.RepeatedCompositeFieldContainer[FieldChange]
-    def __init__(self, title: _Optional[str] = ..., changes: _Optional[_Iterable[_Union[FieldChange, _Mapping]]] = ...) -> None: ...
+    def __init__(self, title: _Optional[str] = ..., changes: _Optional[_Iterable[_Union[FieldChange, _Mapping[str, object]]]] = ...) -> None: ...
 
 class WebhookChanged(_message.Message):
     __slots__ = ("webhook_id", "url")
@@ -434,7 +434,7 @@ class ListHistoryRequest(_message.Message):
     order: HistoryOrder
     page_size: int
     page_token: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., actor: _Optional[str] = ..., execution_id: _Optional[str] = ..., kinds: _Optional[_Iterable[_Union[EventKind, str]]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., order: _Optional[_Union[HistoryOrder, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., actor: _Optional[str] = ..., execution_id: _Optional[str] = ..., kinds: _Optional[_Iterable[_Union[EventKind, str]]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., order: _Optional[_Union[HistoryOrder, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListHistoryResponse(_message.Message):
     __slots__ = ("events", "next_page_token")
@@ -442,7 +442,7 @@ class ListHistoryResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[Event]
     next_page_token: str
-    def __init__(self, events: _Optional[_Iterable[_Union[Event, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, events: _Optional[_Iterable[_Union[Event, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class GetEnforcementReportRequest(_message.Message):
     __slots__ = ("project", "since")
@@ -450,7 +450,7 @@ class GetEnforcementReportRequest(_message.Message):
     SINCE_FIELD_NUMBER: _ClassVar[int]
     project: str
     since: _timestamp_pb2.Timestamp
-    def __init__(self, project: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ...) -> None: ...
 
 class EnforcementCount(_message.Message):
     __slots__ = ("principal", "code", "rpc", "day", "writes")
@@ -474,7 +474,7 @@ class GetEnforcementReportResponse(_message.Message):
     counts: _containers.RepeatedCompositeFieldContainer[EnforcementCount]
     ready_to_enforce: bool
     summary: str
-    def __init__(self, counts: _Optional[_Iterable[_Union[EnforcementCount, _Mapping]]] = ..., ready_to_enforce: bool = ..., summary: _Optional[str] = ...) -> None: ...
+    def __init__(self, counts: _Optional[_Iterable[_Union[EnforcementCount, _Mapping[str, object]]]] = ..., ready_to_enforce: bool = ..., summary: _Optional[str] = ...) -> None: ...
 
 class Notification(_message.Message):
     __slots__ = ("id", "event", "acknowledged")
@@ -484,7 +484,7 @@ class Notification(_message.Message):
     id: str
     event: Event
     acknowledged: bool
-    def __init__(self, id: _Optional[str] = ..., event: _Optional[_Union[Event, _Mapping]] = ..., acknowledged: bool = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., event: _Optional[_Union[Event, _Mapping[str, object]]] = ..., acknowledged: bool = ...) -> None: ...
 
 class ListNotificationsRequest(_message.Message):
     __slots__ = ("project", "include_acknowledged", "page_size", "page_token")
@@ -504,7 +504,7 @@ class ListNotificationsResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     notifications: _containers.RepeatedCompositeFieldContainer[Notification]
     next_page_token: str
-    def __init__(self, notifications: _Optional[_Iterable[_Union[Notification, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, notifications: _Optional[_Iterable[_Union[Notification, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class AcknowledgeNotificationsRequest(_message.Message):
     __slots__ = ("project", "ids")

@@ -70,7 +70,7 @@ class Lease(_message.Message):
     ended_at: _timestamp_pb2.Timestamp
     ended_by: str
     end_reason: str
-    def __init__(self, id: _Optional[str] = ..., task_id: _Optional[str] = ..., fencing_token: _Optional[int] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., state: _Optional[_Union[_guard_pb2.LeaseState, str]] = ..., granted_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., remaining: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., attempt: _Optional[int] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_by: _Optional[str] = ..., end_reason: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., task_id: _Optional[str] = ..., fencing_token: _Optional[int] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., state: _Optional[_Union[_guard_pb2.LeaseState, str]] = ..., granted_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., remaining: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., attempt: _Optional[int] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., ended_by: _Optional[str] = ..., end_reason: _Optional[str] = ...) -> None: ...
 
 class AcquireLeaseRequest(_message.Message):
     __slots__ = ("project", "task_id", "execution_id", "ttl", "request_id")
@@ -84,7 +84,7 @@ class AcquireLeaseRequest(_message.Message):
     execution_id: str
     ttl: _duration_pb2.Duration
     request_id: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., execution_id: _Optional[str] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., request_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., execution_id: _Optional[str] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class AcquireLeaseResponse(_message.Message):
     __slots__ = ("grant", "refusal")
@@ -92,7 +92,7 @@ class AcquireLeaseResponse(_message.Message):
     REFUSAL_FIELD_NUMBER: _ClassVar[int]
     grant: Grant
     refusal: Refusal
-    def __init__(self, grant: _Optional[_Union[Grant, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ...) -> None: ...
+    def __init__(self, grant: _Optional[_Union[Grant, _Mapping[str, object]]] = ..., refusal: _Optional[_Union[Refusal, _Mapping[str, object]]] = ...) -> None: ...
 
 class Grant(_message.Message):
     __slots__ = ("lease", "renewed", "task", "continuation")
@@ -104,7 +104,7 @@ class Grant(_message.Message):
     renewed: bool
     task: _task_pb2.Task
     continuation: Continuation
-    def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ..., renewed: bool = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping]] = ..., continuation: _Optional[_Union[Continuation, _Mapping]] = ...) -> None: ...
+    def __init__(self, lease: _Optional[_Union[Lease, _Mapping[str, object]]] = ..., renewed: bool = ..., task: _Optional[_Union[_task_pb2.Task, _Mapping[str, object]]] = ..., continuation: _Optional[_Union[Continuation, _Mapping[str, object]]] = ...) -> None: ...
 
 class Continuation(_message.Message):
     __slots__ = ("attempt", "previous_holder", "previous_end", "previous_ended_at", "notes", "dependency_results")
@@ -120,7 +120,7 @@ class Continuation(_message.Message):
     previous_ended_at: _timestamp_pb2.Timestamp
     notes: _containers.RepeatedCompositeFieldContainer[_task_pb2.Note]
     dependency_results: _containers.RepeatedCompositeFieldContainer[DependencyResult]
-    def __init__(self, attempt: _Optional[int] = ..., previous_holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., previous_end: _Optional[_Union[_guard_pb2.LeaseState, str]] = ..., previous_ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., notes: _Optional[_Iterable[_Union[_task_pb2.Note, _Mapping]]] = ..., dependency_results: _Optional[_Iterable[_Union[DependencyResult, _Mapping]]] = ...) -> None: ...
+    def __init__(self, attempt: _Optional[int] = ..., previous_holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., previous_end: _Optional[_Union[_guard_pb2.LeaseState, str]] = ..., previous_ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., notes: _Optional[_Iterable[_Union[_task_pb2.Note, _Mapping[str, object]]]] = ..., dependency_results: _Optional[_Iterable[_Union[DependencyResult, _Mapping[str, object]]]] = ...) -> None: ...
 
 class DependencyResult(_message.Message):
     __slots__ = ("task_id", "title", "result", "truncated")
@@ -154,7 +154,7 @@ class Refusal(_message.Message):
     advice: str
     task_status: _task_pb2.TaskStatus
     ended_lease: Lease
-    def __init__(self, reason: _Optional[_Union[RefusalReason, str]] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., unmet_dependencies: _Optional[_Iterable[_Union[_task_pb2.UnmetDependency, _Mapping]]] = ..., alternatives: _Optional[_Iterable[_Union[_task_pb2.Task, _Mapping]]] = ..., advice: _Optional[str] = ..., task_status: _Optional[_Union[_task_pb2.TaskStatus, str]] = ..., ended_lease: _Optional[_Union[Lease, _Mapping]] = ...) -> None: ...
+    def __init__(self, reason: _Optional[_Union[RefusalReason, str]] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., unmet_dependencies: _Optional[_Iterable[_Union[_task_pb2.UnmetDependency, _Mapping[str, object]]]] = ..., alternatives: _Optional[_Iterable[_Union[_task_pb2.Task, _Mapping[str, object]]]] = ..., advice: _Optional[str] = ..., task_status: _Optional[_Union[_task_pb2.TaskStatus, str]] = ..., ended_lease: _Optional[_Union[Lease, _Mapping[str, object]]] = ...) -> None: ...
 
 class AcquireNextTaskRequest(_message.Message):
     __slots__ = ("project", "execution_id", "ttl", "plan_id", "labels", "assignee", "wait", "request_id")
@@ -174,7 +174,7 @@ class AcquireNextTaskRequest(_message.Message):
     assignee: str
     wait: _duration_pb2.Duration
     request_id: str
-    def __init__(self, project: _Optional[str] = ..., execution_id: _Optional[str] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., plan_id: _Optional[str] = ..., labels: _Optional[_Iterable[str]] = ..., assignee: _Optional[str] = ..., wait: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., request_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., execution_id: _Optional[str] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., plan_id: _Optional[str] = ..., labels: _Optional[_Iterable[str]] = ..., assignee: _Optional[str] = ..., wait: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class AcquireNextTaskResponse(_message.Message):
     __slots__ = ("grant", "refusal")
@@ -182,7 +182,7 @@ class AcquireNextTaskResponse(_message.Message):
     REFUSAL_FIELD_NUMBER: _ClassVar[int]
     grant: Grant
     refusal: Refusal
-    def __init__(self, grant: _Optional[_Union[Grant, _Mapping]] = ..., refusal: _Optional[_Union[Refusal, _Mapping]] = ...) -> None: ...
+    def __init__(self, grant: _Optional[_Union[Grant, _Mapping[str, object]]] = ..., refusal: _Optional[_Union[Refusal, _Mapping[str, object]]] = ...) -> None: ...
 
 class RenewLeaseRequest(_message.Message):
     __slots__ = ("project", "lease_id", "fencing_token", "ttl", "progress")
@@ -196,7 +196,7 @@ class RenewLeaseRequest(_message.Message):
     fencing_token: int
     ttl: _duration_pb2.Duration
     progress: str
-    def __init__(self, project: _Optional[str] = ..., lease_id: _Optional[str] = ..., fencing_token: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., progress: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., lease_id: _Optional[str] = ..., fencing_token: _Optional[int] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., progress: _Optional[str] = ...) -> None: ...
 
 class RenewLeaseResponse(_message.Message):
     __slots__ = ("lease", "dependencies_unmet")
@@ -204,7 +204,7 @@ class RenewLeaseResponse(_message.Message):
     DEPENDENCIES_UNMET_FIELD_NUMBER: _ClassVar[int]
     lease: Lease
     dependencies_unmet: _containers.RepeatedCompositeFieldContainer[_task_pb2.UnmetDependency]
-    def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ..., dependencies_unmet: _Optional[_Iterable[_Union[_task_pb2.UnmetDependency, _Mapping]]] = ...) -> None: ...
+    def __init__(self, lease: _Optional[_Union[Lease, _Mapping[str, object]]] = ..., dependencies_unmet: _Optional[_Iterable[_Union[_task_pb2.UnmetDependency, _Mapping[str, object]]]] = ...) -> None: ...
 
 class RenewExecutionRequest(_message.Message):
     __slots__ = ("project", "execution_id", "ttl")
@@ -214,7 +214,7 @@ class RenewExecutionRequest(_message.Message):
     project: str
     execution_id: str
     ttl: _duration_pb2.Duration
-    def __init__(self, project: _Optional[str] = ..., execution_id: _Optional[str] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., execution_id: _Optional[str] = ..., ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
 
 class RenewExecutionResponse(_message.Message):
     __slots__ = ("renewed", "lost")
@@ -222,7 +222,7 @@ class RenewExecutionResponse(_message.Message):
     LOST_FIELD_NUMBER: _ClassVar[int]
     renewed: _containers.RepeatedCompositeFieldContainer[Lease]
     lost: _containers.RepeatedCompositeFieldContainer[Lease]
-    def __init__(self, renewed: _Optional[_Iterable[_Union[Lease, _Mapping]]] = ..., lost: _Optional[_Iterable[_Union[Lease, _Mapping]]] = ...) -> None: ...
+    def __init__(self, renewed: _Optional[_Iterable[_Union[Lease, _Mapping[str, object]]]] = ..., lost: _Optional[_Iterable[_Union[Lease, _Mapping[str, object]]]] = ...) -> None: ...
 
 class ReleaseLeaseRequest(_message.Message):
     __slots__ = ("project", "lease_id", "fencing_token", "note")
@@ -242,7 +242,7 @@ class ReleaseLeaseResponse(_message.Message):
     ALREADY_ENDED_FIELD_NUMBER: _ClassVar[int]
     lease: Lease
     already_ended: bool
-    def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ..., already_ended: bool = ...) -> None: ...
+    def __init__(self, lease: _Optional[_Union[Lease, _Mapping[str, object]]] = ..., already_ended: bool = ...) -> None: ...
 
 class EndExecutionRequest(_message.Message):
     __slots__ = ("project", "execution_id")
@@ -258,7 +258,7 @@ class EndExecutionResponse(_message.Message):
     ALREADY_ENDED_FIELD_NUMBER: _ClassVar[int]
     released: _containers.RepeatedCompositeFieldContainer[Lease]
     already_ended: bool
-    def __init__(self, released: _Optional[_Iterable[_Union[Lease, _Mapping]]] = ..., already_ended: bool = ...) -> None: ...
+    def __init__(self, released: _Optional[_Iterable[_Union[Lease, _Mapping[str, object]]]] = ..., already_ended: bool = ...) -> None: ...
 
 class ForceReleaseLeaseRequest(_message.Message):
     __slots__ = ("project", "task_id", "reason")
@@ -274,7 +274,7 @@ class ForceReleaseLeaseResponse(_message.Message):
     __slots__ = ("lease",)
     LEASE_FIELD_NUMBER: _ClassVar[int]
     lease: Lease
-    def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ...) -> None: ...
+    def __init__(self, lease: _Optional[_Union[Lease, _Mapping[str, object]]] = ...) -> None: ...
 
 class CheckLeaseRequest(_message.Message):
     __slots__ = ("project", "task_id", "proof", "execution_id")
@@ -286,7 +286,7 @@ class CheckLeaseRequest(_message.Message):
     task_id: str
     proof: _guard_pb2.Proof
     execution_id: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ...) -> None: ...
 
 class CheckLeaseResponse(_message.Message):
     __slots__ = ("allowed", "rejection", "live", "remaining", "enforcement")
@@ -300,7 +300,7 @@ class CheckLeaseResponse(_message.Message):
     live: bool
     remaining: _duration_pb2.Duration
     enforcement: _guard_pb2.Enforcement
-    def __init__(self, allowed: bool = ..., rejection: _Optional[_Union[_guard_pb2.WriteRejection, _Mapping]] = ..., live: bool = ..., remaining: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., enforcement: _Optional[_Union[_guard_pb2.Enforcement, str]] = ...) -> None: ...
+    def __init__(self, allowed: bool = ..., rejection: _Optional[_Union[_guard_pb2.WriteRejection, _Mapping[str, object]]] = ..., live: bool = ..., remaining: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., enforcement: _Optional[_Union[_guard_pb2.Enforcement, str]] = ...) -> None: ...
 
 class GetLeaseRequest(_message.Message):
     __slots__ = ("project", "lease_id", "task_id", "execution_id")
@@ -318,7 +318,7 @@ class GetLeaseResponse(_message.Message):
     __slots__ = ("lease",)
     LEASE_FIELD_NUMBER: _ClassVar[int]
     lease: Lease
-    def __init__(self, lease: _Optional[_Union[Lease, _Mapping]] = ...) -> None: ...
+    def __init__(self, lease: _Optional[_Union[Lease, _Mapping[str, object]]] = ...) -> None: ...
 
 class ListLeasesRequest(_message.Message):
     __slots__ = ("project", "principal", "execution_id", "page_size", "page_token")
@@ -340,7 +340,7 @@ class ListLeasesResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     leases: _containers.RepeatedCompositeFieldContainer[Lease]
     next_page_token: str
-    def __init__(self, leases: _Optional[_Iterable[_Union[Lease, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, leases: _Optional[_Iterable[_Union[Lease, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class WatchLeasesRequest(_message.Message):
     __slots__ = ("project", "task_ids", "plan_id", "kinds", "principal", "execution_id", "resume_after")
@@ -372,13 +372,13 @@ class WatchLeasesResponse(_message.Message):
     events: WatchEvents
     checkpoint: WatchCheckpoint
     lease_state: WatchLeaseState
-    def __init__(self, snapshot: _Optional[_Union[WatchSnapshot, _Mapping]] = ..., synced: _Optional[_Union[WatchSynced, _Mapping]] = ..., events: _Optional[_Union[WatchEvents, _Mapping]] = ..., checkpoint: _Optional[_Union[WatchCheckpoint, _Mapping]] = ..., lease_state: _Optional[_Union[WatchLeaseState, _Mapping]] = ...) -> None: ...
+    def __init__(self, snapshot: _Optional[_Union[WatchSnapshot, _Mapping[str, object]]] = ..., synced: _Optional[_Union[WatchSynced, _Mapping[str, object]]] = ..., events: _Optional[_Union[WatchEvents, _Mapping[str, object]]] = ..., checkpoint: _Optional[_Union[WatchCheckpoint, _Mapping[str, object]]] = ..., lease_state: _Optional[_Union[WatchLeaseState, _Mapping[str, object]]] = ...) -> None: ...
 
 class WatchSnapshot(_message.Message):
     __slots__ = ("leases",)
     LEASES_FIELD_NUMBER: _ClassVar[int]
     leases: _containers.RepeatedCompositeFieldContainer[Lease]
-    def __init__(self, leases: _Optional[_Iterable[_Union[Lease, _Mapping]]] = ...) -> None: ...
+    def __init__(self, leases: _Optional[_Iterable[_Union[Lease, _Mapping[str, object]]]] = ...) -> None: ...
 
 class WatchSynced(_message.Message):
     __slots__ = ("resume_token",)
@@ -392,7 +392,7 @@ class WatchEvents(_message.Message):
     RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[_history_pb2.Event]
     resume_token: str
-    def __init__(self, events: _Optional[_Iterable[_Union[_history_pb2.Event, _Mapping]]] = ..., resume_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, events: _Optional[_Iterable[_Union[_history_pb2.Event, _Mapping[str, object]]]] = ..., resume_token: _Optional[str] = ...) -> None: ...
 
 class WatchCheckpoint(_message.Message):
     __slots__ = ("resume_token",)
@@ -404,7 +404,7 @@ class WatchLeaseState(_message.Message):
     __slots__ = ("leases",)
     LEASES_FIELD_NUMBER: _ClassVar[int]
     leases: _containers.RepeatedCompositeFieldContainer[Lease]
-    def __init__(self, leases: _Optional[_Iterable[_Union[Lease, _Mapping]]] = ...) -> None: ...
+    def __init__(self, leases: _Optional[_Iterable[_Union[Lease, _Mapping[str, object]]]] = ...) -> None: ...
 
 class WatchGap(_message.Message):
     __slots__ = ("reason", "floor", "resume_token")

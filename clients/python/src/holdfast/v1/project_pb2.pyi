@@ -38,7 +38,7 @@ class ProjectSettings(_message.Message):
     max_ttl: _duration_pb2.Duration
     max_age: _duration_pb2.Duration
     max_expiries: int
-    def __init__(self, enforcement: _Optional[_Union[_guard_pb2.Enforcement, str]] = ..., default_ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_age: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_expiries: _Optional[int] = ...) -> None: ...
+    def __init__(self, enforcement: _Optional[_Union[_guard_pb2.Enforcement, str]] = ..., default_ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., max_ttl: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., max_age: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ..., max_expiries: _Optional[int] = ...) -> None: ...
 
 class Project(_message.Message):
     __slots__ = ("id", "title", "settings", "effective_settings", "created_at")
@@ -52,7 +52,7 @@ class Project(_message.Message):
     settings: ProjectSettings
     effective_settings: ProjectSettings
     created_at: _timestamp_pb2.Timestamp
-    def __init__(self, id: _Optional[str] = ..., title: _Optional[str] = ..., settings: _Optional[_Union[ProjectSettings, _Mapping]] = ..., effective_settings: _Optional[_Union[ProjectSettings, _Mapping]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., title: _Optional[str] = ..., settings: _Optional[_Union[ProjectSettings, _Mapping[str, object]]] = ..., effective_settings: _Optional[_Union[ProjectSettings, _Mapping[str, object]]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ...) -> None: ...
 
 class CreateProjectRequest(_message.Message):
     __slots__ = ("project", "title", "settings", "request_id")
@@ -64,13 +64,13 @@ class CreateProjectRequest(_message.Message):
     title: str
     settings: ProjectSettings
     request_id: str
-    def __init__(self, project: _Optional[str] = ..., title: _Optional[str] = ..., settings: _Optional[_Union[ProjectSettings, _Mapping]] = ..., request_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., title: _Optional[str] = ..., settings: _Optional[_Union[ProjectSettings, _Mapping[str, object]]] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class CreateProjectResponse(_message.Message):
     __slots__ = ("project",)
     PROJECT_FIELD_NUMBER: _ClassVar[int]
     project: Project
-    def __init__(self, project: _Optional[_Union[Project, _Mapping]] = ...) -> None: ...
+    def __init__(self, project: _Optional[_Union[Project, _Mapping[str, object]]] = ...) -> None: ...
 
 class GetProjectRequest(_message.Message):
     __slots__ = ("project",)
@@ -82,7 +82,7 @@ class GetProjectResponse(_message.Message):
     __slots__ = ("project",)
     PROJECT_FIELD_NUMBER: _ClassVar[int]
     project: Project
-    def __init__(self, project: _Optional[_Union[Project, _Mapping]] = ...) -> None: ...
+    def __init__(self, project: _Optional[_Union[Project, _Mapping[str, object]]] = ...) -> None: ...
 
 class ListProjectsRequest(_message.Message):
     __slots__ = ("page_size", "page_token")
@@ -98,7 +98,7 @@ class ListProjectsResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     projects: _containers.RepeatedCompositeFieldContainer[Project]
     next_page_token: str
-    def __init__(self, projects: _Optional[_Iterable[_Union[Project, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, projects: _Optional[_Iterable[_Union[Project, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class UpdateProjectRequest(_message.Message):
     __slots__ = ("project", "title", "settings")
@@ -108,13 +108,13 @@ class UpdateProjectRequest(_message.Message):
     project: str
     title: str
     settings: ProjectSettings
-    def __init__(self, project: _Optional[str] = ..., title: _Optional[str] = ..., settings: _Optional[_Union[ProjectSettings, _Mapping]] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., title: _Optional[str] = ..., settings: _Optional[_Union[ProjectSettings, _Mapping[str, object]]] = ...) -> None: ...
 
 class UpdateProjectResponse(_message.Message):
     __slots__ = ("project",)
     PROJECT_FIELD_NUMBER: _ClassVar[int]
     project: Project
-    def __init__(self, project: _Optional[_Union[Project, _Mapping]] = ...) -> None: ...
+    def __init__(self, project: _Optional[_Union[Project, _Mapping[str, object]]] = ...) -> None: ...
 
 class WhoAmIRequest(_message.Message):
     __slots__ = ()
@@ -136,7 +136,7 @@ class WhoAmIResponse(_message.Message):
     owner: bool
     token_id: str
     expires_at: _timestamp_pb2.Timestamp
-    def __init__(self, principal: _Optional[str] = ..., kind: _Optional[_Union[_history_pb2.PrincipalKind, str]] = ..., role: _Optional[_Union[Role, str]] = ..., project: _Optional[str] = ..., owner: bool = ..., token_id: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, principal: _Optional[str] = ..., kind: _Optional[_Union[_history_pb2.PrincipalKind, str]] = ..., role: _Optional[_Union[Role, str]] = ..., project: _Optional[str] = ..., owner: bool = ..., token_id: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ...) -> None: ...
 
 class CreateTokenRequest(_message.Message):
     __slots__ = ("project", "principal", "kind", "role", "expires_in")
@@ -150,7 +150,7 @@ class CreateTokenRequest(_message.Message):
     kind: _history_pb2.PrincipalKind
     role: Role
     expires_in: _duration_pb2.Duration
-    def __init__(self, project: _Optional[str] = ..., principal: _Optional[str] = ..., kind: _Optional[_Union[_history_pb2.PrincipalKind, str]] = ..., role: _Optional[_Union[Role, str]] = ..., expires_in: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., principal: _Optional[str] = ..., kind: _Optional[_Union[_history_pb2.PrincipalKind, str]] = ..., role: _Optional[_Union[Role, str]] = ..., expires_in: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping[str, object]]] = ...) -> None: ...
 
 class CreateTokenResponse(_message.Message):
     __slots__ = ("token", "token_id", "principal", "expires_at")
@@ -162,7 +162,7 @@ class CreateTokenResponse(_message.Message):
     token_id: str
     principal: str
     expires_at: _timestamp_pb2.Timestamp
-    def __init__(self, token: _Optional[str] = ..., token_id: _Optional[str] = ..., principal: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, token: _Optional[str] = ..., token_id: _Optional[str] = ..., principal: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ...) -> None: ...
 
 class Token(_message.Message):
     __slots__ = ("id", "principal", "kind", "role", "created_at", "expires_at", "last_used_at", "revoked_at")
@@ -182,7 +182,7 @@ class Token(_message.Message):
     expires_at: _timestamp_pb2.Timestamp
     last_used_at: _timestamp_pb2.Timestamp
     revoked_at: _timestamp_pb2.Timestamp
-    def __init__(self, id: _Optional[str] = ..., principal: _Optional[str] = ..., kind: _Optional[_Union[_history_pb2.PrincipalKind, str]] = ..., role: _Optional[_Union[Role, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_used_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revoked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., principal: _Optional[str] = ..., kind: _Optional[_Union[_history_pb2.PrincipalKind, str]] = ..., role: _Optional[_Union[Role, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., last_used_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., revoked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ...) -> None: ...
 
 class ListTokensRequest(_message.Message):
     __slots__ = ("project", "page_size", "page_token")
@@ -200,7 +200,7 @@ class ListTokensResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     tokens: _containers.RepeatedCompositeFieldContainer[Token]
     next_page_token: str
-    def __init__(self, tokens: _Optional[_Iterable[_Union[Token, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, tokens: _Optional[_Iterable[_Union[Token, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class RevokeTokenRequest(_message.Message):
     __slots__ = ("project", "token_id")
@@ -230,7 +230,7 @@ class Webhook(_message.Message):
     pending: int
     dead: int
     last_error: str
-    def __init__(self, id: _Optional[str] = ..., url: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., pending: _Optional[int] = ..., dead: _Optional[int] = ..., last_error: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., url: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., pending: _Optional[int] = ..., dead: _Optional[int] = ..., last_error: _Optional[str] = ...) -> None: ...
 
 class CreateWebhookRequest(_message.Message):
     __slots__ = ("project", "url")
@@ -246,7 +246,7 @@ class CreateWebhookResponse(_message.Message):
     SECRET_FIELD_NUMBER: _ClassVar[int]
     webhook: Webhook
     secret: str
-    def __init__(self, webhook: _Optional[_Union[Webhook, _Mapping]] = ..., secret: _Optional[str] = ...) -> None: ...
+    def __init__(self, webhook: _Optional[_Union[Webhook, _Mapping[str, object]]] = ..., secret: _Optional[str] = ...) -> None: ...
 
 class ListWebhooksRequest(_message.Message):
     __slots__ = ("project", "page_size", "page_token")
@@ -264,7 +264,7 @@ class ListWebhooksResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     webhooks: _containers.RepeatedCompositeFieldContainer[Webhook]
     next_page_token: str
-    def __init__(self, webhooks: _Optional[_Iterable[_Union[Webhook, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, webhooks: _Optional[_Iterable[_Union[Webhook, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class DeleteWebhookRequest(_message.Message):
     __slots__ = ("project", "webhook_id")

@@ -96,7 +96,7 @@ class Task(_message.Message):
     updated_at: _timestamp_pb2.Timestamp
     closed_at: _timestamp_pb2.Timestamp
     closed_by: str
-    def __init__(self, id: _Optional[str] = ..., project: _Optional[str] = ..., title: _Optional[str] = ..., body: _Optional[str] = ..., status: _Optional[_Union[TaskStatus, str]] = ..., priority: _Optional[int] = ..., labels: _Optional[_Iterable[str]] = ..., plan_id: _Optional[str] = ..., plan_order: _Optional[int] = ..., blocked_by: _Optional[_Iterable[str]] = ..., parent_id: _Optional[str] = ..., external_key: _Optional[str] = ..., assignee: _Optional[str] = ..., unmet_dependencies: _Optional[int] = ..., fencing_token: _Optional[int] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., lease_expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., attempt: _Optional[int] = ..., expiries_in_a_row: _Optional[int] = ..., result: _Optional[str] = ..., etag: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_by: _Optional[str] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., closed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., closed_by: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., project: _Optional[str] = ..., title: _Optional[str] = ..., body: _Optional[str] = ..., status: _Optional[_Union[TaskStatus, str]] = ..., priority: _Optional[int] = ..., labels: _Optional[_Iterable[str]] = ..., plan_id: _Optional[str] = ..., plan_order: _Optional[int] = ..., blocked_by: _Optional[_Iterable[str]] = ..., parent_id: _Optional[str] = ..., external_key: _Optional[str] = ..., assignee: _Optional[str] = ..., unmet_dependencies: _Optional[int] = ..., fencing_token: _Optional[int] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., lease_expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., attempt: _Optional[int] = ..., expiries_in_a_row: _Optional[int] = ..., result: _Optional[str] = ..., etag: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., created_by: _Optional[str] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., closed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., closed_by: _Optional[str] = ...) -> None: ...
 
 class Note(_message.Message):
     __slots__ = ("id", "author", "execution_id", "text", "created_at")
@@ -110,7 +110,7 @@ class Note(_message.Message):
     execution_id: str
     text: str
     created_at: _timestamp_pb2.Timestamp
-    def __init__(self, id: _Optional[str] = ..., author: _Optional[str] = ..., execution_id: _Optional[str] = ..., text: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., author: _Optional[str] = ..., execution_id: _Optional[str] = ..., text: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ...) -> None: ...
 
 class UnmetDependency(_message.Message):
     __slots__ = ("task_id", "title", "status", "holder")
@@ -122,13 +122,13 @@ class UnmetDependency(_message.Message):
     title: str
     status: TaskStatus
     holder: _guard_pb2.Holder
-    def __init__(self, task_id: _Optional[str] = ..., title: _Optional[str] = ..., status: _Optional[_Union[TaskStatus, str]] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ...) -> None: ...
+    def __init__(self, task_id: _Optional[str] = ..., title: _Optional[str] = ..., status: _Optional[_Union[TaskStatus, str]] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ...) -> None: ...
 
 class Blocked(_message.Message):
     __slots__ = ("unmet_dependencies",)
     UNMET_DEPENDENCIES_FIELD_NUMBER: _ClassVar[int]
     unmet_dependencies: _containers.RepeatedCompositeFieldContainer[UnmetDependency]
-    def __init__(self, unmet_dependencies: _Optional[_Iterable[_Union[UnmetDependency, _Mapping]]] = ...) -> None: ...
+    def __init__(self, unmet_dependencies: _Optional[_Iterable[_Union[UnmetDependency, _Mapping[str, object]]]] = ...) -> None: ...
 
 class CreateTaskRequest(_message.Message):
     __slots__ = ("project", "title", "body", "priority", "labels", "plan_id", "blocked_by", "parent_id", "external_key", "assignee", "execution_id", "request_id", "proof", "override_reason")
@@ -160,13 +160,13 @@ class CreateTaskRequest(_message.Message):
     request_id: str
     proof: _guard_pb2.Proof
     override_reason: str
-    def __init__(self, project: _Optional[str] = ..., title: _Optional[str] = ..., body: _Optional[str] = ..., priority: _Optional[int] = ..., labels: _Optional[_Iterable[str]] = ..., plan_id: _Optional[str] = ..., blocked_by: _Optional[_Iterable[str]] = ..., parent_id: _Optional[str] = ..., external_key: _Optional[str] = ..., assignee: _Optional[str] = ..., execution_id: _Optional[str] = ..., request_id: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., override_reason: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., title: _Optional[str] = ..., body: _Optional[str] = ..., priority: _Optional[int] = ..., labels: _Optional[_Iterable[str]] = ..., plan_id: _Optional[str] = ..., blocked_by: _Optional[_Iterable[str]] = ..., parent_id: _Optional[str] = ..., external_key: _Optional[str] = ..., assignee: _Optional[str] = ..., execution_id: _Optional[str] = ..., request_id: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., override_reason: _Optional[str] = ...) -> None: ...
 
 class CreateTaskResponse(_message.Message):
     __slots__ = ("task",)
     TASK_FIELD_NUMBER: _ClassVar[int]
     task: Task
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ...) -> None: ...
 
 class GetTaskRequest(_message.Message):
     __slots__ = ("project", "task_id", "external_key")
@@ -186,7 +186,7 @@ class GetTaskResponse(_message.Message):
     task: Task
     notes: _containers.RepeatedCompositeFieldContainer[Note]
     unmet_dependencies: _containers.RepeatedCompositeFieldContainer[UnmetDependency]
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ..., notes: _Optional[_Iterable[_Union[Note, _Mapping]]] = ..., unmet_dependencies: _Optional[_Iterable[_Union[UnmetDependency, _Mapping]]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ..., notes: _Optional[_Iterable[_Union[Note, _Mapping[str, object]]]] = ..., unmet_dependencies: _Optional[_Iterable[_Union[UnmetDependency, _Mapping[str, object]]]] = ...) -> None: ...
 
 class ListTasksRequest(_message.Message):
     __slots__ = ("project", "statuses", "plan_id", "labels", "assignee", "holder", "parent_id", "page_size", "page_token")
@@ -216,7 +216,7 @@ class ListTasksResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     tasks: _containers.RepeatedCompositeFieldContainer[Task]
     next_page_token: str
-    def __init__(self, tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, tasks: _Optional[_Iterable[_Union[Task, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ListReadyTasksRequest(_message.Message):
     __slots__ = ("project", "plan_id", "labels", "assignee", "explain", "page_size", "page_token")
@@ -244,7 +244,7 @@ class ListReadyTasksResponse(_message.Message):
     tasks: _containers.RepeatedCompositeFieldContainer[Task]
     not_ready: _containers.RepeatedCompositeFieldContainer[NotReady]
     next_page_token: str
-    def __init__(self, tasks: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., not_ready: _Optional[_Iterable[_Union[NotReady, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, tasks: _Optional[_Iterable[_Union[Task, _Mapping[str, object]]]] = ..., not_ready: _Optional[_Iterable[_Union[NotReady, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class NotReady(_message.Message):
     __slots__ = ("task_id", "title", "reason", "unmet_dependencies", "holder", "expires_at")
@@ -260,7 +260,7 @@ class NotReady(_message.Message):
     unmet_dependencies: _containers.RepeatedCompositeFieldContainer[UnmetDependency]
     holder: _guard_pb2.Holder
     expires_at: _timestamp_pb2.Timestamp
-    def __init__(self, task_id: _Optional[str] = ..., title: _Optional[str] = ..., reason: _Optional[str] = ..., unmet_dependencies: _Optional[_Iterable[_Union[UnmetDependency, _Mapping]]] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, task_id: _Optional[str] = ..., title: _Optional[str] = ..., reason: _Optional[str] = ..., unmet_dependencies: _Optional[_Iterable[_Union[UnmetDependency, _Mapping[str, object]]]] = ..., holder: _Optional[_Union[_guard_pb2.Holder, _Mapping[str, object]]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ...) -> None: ...
 
 class UpdateTaskRequest(_message.Message):
     __slots__ = ("project", "task_id", "title", "body", "priority", "labels", "assignee", "update_mask", "etag", "proof", "execution_id", "override_reason")
@@ -288,13 +288,13 @@ class UpdateTaskRequest(_message.Message):
     proof: _guard_pb2.Proof
     execution_id: str
     override_reason: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., title: _Optional[str] = ..., body: _Optional[str] = ..., priority: _Optional[int] = ..., labels: _Optional[_Iterable[str]] = ..., assignee: _Optional[str] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., etag: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., title: _Optional[str] = ..., body: _Optional[str] = ..., priority: _Optional[int] = ..., labels: _Optional[_Iterable[str]] = ..., assignee: _Optional[str] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping[str, object]]] = ..., etag: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ...) -> None: ...
 
 class UpdateTaskResponse(_message.Message):
     __slots__ = ("task",)
     TASK_FIELD_NUMBER: _ClassVar[int]
     task: Task
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ...) -> None: ...
 
 class AddNoteRequest(_message.Message):
     __slots__ = ("project", "task_id", "text", "proof", "execution_id", "override_reason", "request_id")
@@ -312,7 +312,7 @@ class AddNoteRequest(_message.Message):
     execution_id: str
     override_reason: str
     request_id: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., text: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., text: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class AddNoteResponse(_message.Message):
     __slots__ = ("note", "task")
@@ -320,7 +320,7 @@ class AddNoteResponse(_message.Message):
     TASK_FIELD_NUMBER: _ClassVar[int]
     note: Note
     task: Task
-    def __init__(self, note: _Optional[_Union[Note, _Mapping]] = ..., task: _Optional[_Union[Task, _Mapping]] = ...) -> None: ...
+    def __init__(self, note: _Optional[_Union[Note, _Mapping[str, object]]] = ..., task: _Optional[_Union[Task, _Mapping[str, object]]] = ...) -> None: ...
 
 class CompleteTaskRequest(_message.Message):
     __slots__ = ("project", "task_id", "result", "proof", "execution_id", "override_reason", "request_id")
@@ -338,7 +338,7 @@ class CompleteTaskRequest(_message.Message):
     execution_id: str
     override_reason: str
     request_id: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., result: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., result: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class CompleteTaskResponse(_message.Message):
     __slots__ = ("task", "became_ready")
@@ -346,7 +346,7 @@ class CompleteTaskResponse(_message.Message):
     BECAME_READY_FIELD_NUMBER: _ClassVar[int]
     task: Task
     became_ready: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ..., became_ready: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ..., became_ready: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DropTaskRequest(_message.Message):
     __slots__ = ("project", "task_id", "reason", "proof", "execution_id", "override_reason")
@@ -362,7 +362,7 @@ class DropTaskRequest(_message.Message):
     proof: _guard_pb2.Proof
     execution_id: str
     override_reason: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., reason: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., reason: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ...) -> None: ...
 
 class DropTaskResponse(_message.Message):
     __slots__ = ("task", "still_blocked", "became_ready")
@@ -372,7 +372,7 @@ class DropTaskResponse(_message.Message):
     task: Task
     still_blocked: _containers.RepeatedScalarFieldContainer[str]
     became_ready: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ..., still_blocked: _Optional[_Iterable[str]] = ..., became_ready: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ..., still_blocked: _Optional[_Iterable[str]] = ..., became_ready: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ReopenTaskRequest(_message.Message):
     __slots__ = ("project", "task_id", "reason", "proof", "execution_id", "override_reason")
@@ -388,7 +388,7 @@ class ReopenTaskRequest(_message.Message):
     proof: _guard_pb2.Proof
     execution_id: str
     override_reason: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., reason: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., reason: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ...) -> None: ...
 
 class ReopenTaskResponse(_message.Message):
     __slots__ = ("task", "blocked_again", "unmet_dependencies")
@@ -398,7 +398,7 @@ class ReopenTaskResponse(_message.Message):
     task: Task
     blocked_again: _containers.RepeatedScalarFieldContainer[str]
     unmet_dependencies: _containers.RepeatedCompositeFieldContainer[UnmetDependency]
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ..., blocked_again: _Optional[_Iterable[str]] = ..., unmet_dependencies: _Optional[_Iterable[_Union[UnmetDependency, _Mapping]]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ..., blocked_again: _Optional[_Iterable[str]] = ..., unmet_dependencies: _Optional[_Iterable[_Union[UnmetDependency, _Mapping[str, object]]]] = ...) -> None: ...
 
 class RequeueTaskRequest(_message.Message):
     __slots__ = ("project", "task_id", "reason")
@@ -414,7 +414,7 @@ class RequeueTaskResponse(_message.Message):
     __slots__ = ("task",)
     TASK_FIELD_NUMBER: _ClassVar[int]
     task: Task
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ...) -> None: ...
 
 class DeleteTaskRequest(_message.Message):
     __slots__ = ("project", "task_id", "detach", "proof", "execution_id", "override_reason")
@@ -430,7 +430,7 @@ class DeleteTaskRequest(_message.Message):
     proof: _guard_pb2.Proof
     execution_id: str
     override_reason: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., detach: bool = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., detach: bool = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ...) -> None: ...
 
 class DeleteTaskResponse(_message.Message):
     __slots__ = ("detached",)
@@ -456,13 +456,13 @@ class AddDependencyRequest(_message.Message):
     execution_id: str
     override_reason: str
     request_id: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., blocked_by: _Optional[str] = ..., accept_dropped: bool = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., blocked_by: _Optional[str] = ..., accept_dropped: bool = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class AddDependencyResponse(_message.Message):
     __slots__ = ("task",)
     TASK_FIELD_NUMBER: _ClassVar[int]
     task: Task
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ...) -> None: ...
 
 class RemoveDependencyRequest(_message.Message):
     __slots__ = ("project", "task_id", "blocked_by", "proof", "execution_id", "override_reason", "request_id")
@@ -480,13 +480,13 @@ class RemoveDependencyRequest(_message.Message):
     execution_id: str
     override_reason: str
     request_id: str
-    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., blocked_by: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., blocked_by: _Optional[str] = ..., proof: _Optional[_Union[_guard_pb2.Proof, _Mapping[str, object]]] = ..., execution_id: _Optional[str] = ..., override_reason: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class RemoveDependencyResponse(_message.Message):
     __slots__ = ("task",)
     TASK_FIELD_NUMBER: _ClassVar[int]
     task: Task
-    def __init__(self, task: _Optional[_Union[Task, _Mapping]] = ...) -> None: ...
+    def __init__(self, task: _Optional[_Union[Task, _Mapping[str, object]]] = ...) -> None: ...
 
 class Plan(_message.Message):
     __slots__ = ("id", "project", "title", "body", "external_key", "steps_done", "steps_total", "created_at", "created_by")
@@ -508,7 +508,7 @@ class Plan(_message.Message):
     steps_total: int
     created_at: _timestamp_pb2.Timestamp
     created_by: str
-    def __init__(self, id: _Optional[str] = ..., project: _Optional[str] = ..., title: _Optional[str] = ..., body: _Optional[str] = ..., external_key: _Optional[str] = ..., steps_done: _Optional[int] = ..., steps_total: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_by: _Optional[str] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., project: _Optional[str] = ..., title: _Optional[str] = ..., body: _Optional[str] = ..., external_key: _Optional[str] = ..., steps_done: _Optional[int] = ..., steps_total: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., created_by: _Optional[str] = ...) -> None: ...
 
 class CreatePlanRequest(_message.Message):
     __slots__ = ("project", "title", "body", "external_key", "execution_id", "request_id")
@@ -530,7 +530,7 @@ class CreatePlanResponse(_message.Message):
     __slots__ = ("plan",)
     PLAN_FIELD_NUMBER: _ClassVar[int]
     plan: Plan
-    def __init__(self, plan: _Optional[_Union[Plan, _Mapping]] = ...) -> None: ...
+    def __init__(self, plan: _Optional[_Union[Plan, _Mapping[str, object]]] = ...) -> None: ...
 
 class UpdatePlanRequest(_message.Message):
     __slots__ = ("project", "plan_id", "title", "body", "step_ids", "execution_id")
@@ -552,7 +552,7 @@ class UpdatePlanResponse(_message.Message):
     __slots__ = ("plan",)
     PLAN_FIELD_NUMBER: _ClassVar[int]
     plan: Plan
-    def __init__(self, plan: _Optional[_Union[Plan, _Mapping]] = ...) -> None: ...
+    def __init__(self, plan: _Optional[_Union[Plan, _Mapping[str, object]]] = ...) -> None: ...
 
 class GetPlanRequest(_message.Message):
     __slots__ = ("project", "plan_id", "external_key", "page_size", "page_token")
@@ -576,7 +576,7 @@ class GetPlanResponse(_message.Message):
     plan: Plan
     steps: _containers.RepeatedCompositeFieldContainer[Task]
     next_page_token: str
-    def __init__(self, plan: _Optional[_Union[Plan, _Mapping]] = ..., steps: _Optional[_Iterable[_Union[Task, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, plan: _Optional[_Union[Plan, _Mapping[str, object]]] = ..., steps: _Optional[_Iterable[_Union[Task, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ListPlansRequest(_message.Message):
     __slots__ = ("project", "page_size", "page_token")
@@ -594,7 +594,7 @@ class ListPlansResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     plans: _containers.RepeatedCompositeFieldContainer[Plan]
     next_page_token: str
-    def __init__(self, plans: _Optional[_Iterable[_Union[Plan, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    def __init__(self, plans: _Optional[_Iterable[_Union[Plan, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ImportedTask(_message.Message):
     __slots__ = ("external_key", "title", "body", "status", "priority", "labels", "blocked_by", "parent", "plan", "plan_title", "line", "result", "assignee")
@@ -644,7 +644,7 @@ class ImportTasksRequest(_message.Message):
     allow_partial: bool
     update_mask: _field_mask_pb2.FieldMask
     assumed_keys: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, project: _Optional[str] = ..., tasks: _Optional[_Iterable[_Union[ImportedTask, _Mapping]]] = ..., dry_run: bool = ..., execution_id: _Optional[str] = ..., request_id: _Optional[str] = ..., allow_partial: bool = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., assumed_keys: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, project: _Optional[str] = ..., tasks: _Optional[_Iterable[_Union[ImportedTask, _Mapping[str, object]]]] = ..., dry_run: bool = ..., execution_id: _Optional[str] = ..., request_id: _Optional[str] = ..., allow_partial: bool = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping[str, object]]] = ..., assumed_keys: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ImportResult(_message.Message):
     __slots__ = ("external_key", "task_id", "action", "error", "line")
@@ -664,4 +664,4 @@ class ImportTasksResponse(_message.Message):
     __slots__ = ("results",)
     RESULTS_FIELD_NUMBER: _ClassVar[int]
     results: _containers.RepeatedCompositeFieldContainer[ImportResult]
-    def __init__(self, results: _Optional[_Iterable[_Union[ImportResult, _Mapping]]] = ...) -> None: ...
+    def __init__(self, results: _Optional[_Iterable[_Union[ImportResult, _Mapping[str, object]]]] = ...) -> None: ...
