@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -95,7 +97,7 @@ describe.skipIf(skipped)('the Python client', () => {
       const token = await service.token('AGENT', 'agent', 'ada');
       const owner = service.client(service.ownerToken);
       const env = { PATH: process.env.PATH, PYTHONPATH: target, HOLDFAST_TOKEN: token };
-      const examples = pythonExamples(service.url);
+      const examples = pythonExamples('clients.md', service.url);
       expect(examples.length).toBeGreaterThan(1);
       for (const [at, example] of examples.entries()) {
         const { task } = await owner.tasks.createTask({ title: `task ${at}` });
@@ -104,6 +106,15 @@ describe.skipIf(skipped)('the Python client', () => {
         expect(code, output).toBe(0);
         const after = await owner.tasks.getTask({ taskId: task?.id ?? '' });
         expect(after.task?.result).toBe(`done: task ${at}`);
+      }
+
+      const [watching = ''] = pythonExamples('watch.md', service.url);
+      const child = spawn(python, ['-c', watching], { cwd: empty, env, stdio: ['ignore', 'pipe', 'inherit'] });
+      try {
+        const [line] = await once(createInterface(child.stdout), 'line');
+        expect(line).toBe('0 live leases');
+      } finally {
+        child.kill();
       }
     },
     TESTS_MS,

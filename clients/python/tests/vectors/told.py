@@ -57,7 +57,7 @@ def error_json(error: BaseException) -> Any:
         case LeaseLost():
             return {"type": "LeaseLost", "kind": error.kind, "taskId": error.task_id}
         case WorkFailed():
-            return {"type": "WorkFailed"}
+            return {"type": "WorkFailed", "message": str(error)}
         case _:
             raise error
 
