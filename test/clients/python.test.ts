@@ -22,7 +22,11 @@ interface Ended {
   readonly output: string;
 }
 
-async function run(command: string, args: string[], options: { cwd: string; env?: NodeJS.ProcessEnv }): Promise<Ended> {
+async function run(
+  command: string,
+  args: string[],
+  options: { cwd: string; env?: NodeJS.ProcessEnv },
+): Promise<Ended> {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
@@ -51,7 +55,9 @@ describe.skipIf(skipped)('the Python client', () => {
   let empty = '';
   beforeAll(async () => {
     expect(reason).toBeUndefined();
-    const made = await run(join(PACKAGE, 'venv.sh'), ['test', '--editable', `${PACKAGE}[test]`], { cwd: ROOT });
+    const made = await run(join(PACKAGE, 'venv.sh'), ['test', '--editable', `${PACKAGE}[test]`], {
+      cwd: ROOT,
+    });
     expect(made.code, made.output).toBe(0);
     venv = made.output.trim().split('\n').at(-1) ?? '';
     empty = mkdtempSync(join(tmpdir(), 'holdfast-python-'));
@@ -66,10 +72,14 @@ describe.skipIf(skipped)('the Python client', () => {
   ])(
     'passes %s',
     async (_name, chosen) => {
-      const { code, output } = await run(join(venv, 'bin/python'), ['-m', 'pytest', '--tb=short', '-k', chosen], {
-        cwd: PACKAGE,
-        env: { ...process.env, TEST_DATABASE_URL: postgresUrl },
-      });
+      const { code, output } = await run(
+        join(venv, 'bin/python'),
+        ['-m', 'pytest', '--tb=short', '-k', chosen],
+        {
+          cwd: PACKAGE,
+          env: { ...process.env, TEST_DATABASE_URL: postgresUrl },
+        },
+      );
       expect(code, output).toBe(0);
     },
     TESTS_MS,
@@ -88,7 +98,19 @@ describe.skipIf(skipped)('the Python client', () => {
       const target = join(empty, 'installed');
       const installed = await run(
         python,
-        ['-m', 'pip', 'install', '-q', '--no-deps', '--no-index', '--target', target, '--find-links', join(empty, 'dist'), 'holdfast'],
+        [
+          '-m',
+          'pip',
+          'install',
+          '-q',
+          '--no-deps',
+          '--no-index',
+          '--target',
+          target,
+          '--find-links',
+          join(empty, 'dist'),
+          'holdfast',
+        ],
         { cwd: empty },
       );
       expect(installed.code, installed.output).toBe(0);
@@ -109,7 +131,11 @@ describe.skipIf(skipped)('the Python client', () => {
       }
 
       const [watching = ''] = pythonExamples('watch.md', service.url);
-      const child = spawn(python, ['-c', watching], { cwd: empty, env, stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn(python, ['-c', watching], {
+        cwd: empty,
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       try {
         const [line] = await once(createInterface(child.stdout), 'line');
         expect(line).toBe('0 live leases');
