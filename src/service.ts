@@ -1,19 +1,25 @@
+import { setMaxListeners } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Code, ConnectError } from '@connectrpc/connect';
 import type { Logger } from 'pino';
 import { type Micros, SECOND } from './domain/instant.js';
 import type { Settings } from './domain/settings.js';
 import { createCommitRelay, startFeed } from './feed/feed.js';
 import type { WatchOptions } from './feed/watch-hub.js';
 import { createWebhookTargets, type TargetPolicy } from './feed/webhook-targets.js';
+import { mcpEndpoint } from './mcp-endpoint.js';
 import { createMetrics } from './metrics.js';
 import { createAuthenticate } from './rpc/authenticate.js';
 import { webhookBody } from './rpc/encode/webhook.js';
+import { inProcessTransport } from './rpc/in-process.js';
 import { authInterceptor } from './rpc/interceptors/auth.js';
 import { errorsInterceptor } from './rpc/interceptors/errors.js';
 import { telemetryInterceptor } from './rpc/interceptors/telemetry.js';
 import { validateInterceptor } from './rpc/interceptors/validate.js';
 import { routes } from './rpc/routes.js';
+import { pathOf } from './server/http.js';
+import { DEFAULT_LIMITS } from './server/limits.js';
 import { createHoldfastServer, type ServerOptions } from './server.js';
 import { openDatabase } from './store/database.js';
 import { countDeliveries } from './store/deliveries.js';
@@ -48,6 +54,9 @@ export interface Service {
 
 /** How long the feed may take to finish what it is doing when the service stops. */
 const FEED_STOP_MS = 500;
+
+/** How long MCP calls may take to be answered when the service stops; their streams would never end by themselves. */
+const MCP_STOP_MS = 1_000;
 
 /** A scrape does not wait longer for the database, in milliseconds. */
 const SCRAPE_MS = 1_000;
@@ -91,14 +100,29 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       },
     },
   );
+  const api = routes({ store, targets, ...feed });
+  const interceptors = [
+    telemetryInterceptor(metrics, log),
+    errorsInterceptor(log),
+    authInterceptor(createAuthenticate(store)),
+    validateInterceptor,
+  ];
+  const shutdown = new AbortController();
+  setMaxListeners(0, shutdown.signal);
+  const mcp = mcpEndpoint({
+    transport: inProcessTransport({ routes: api, interceptors, shutdownSignal: shutdown.signal }),
+    stopping: shutdown.signal,
+    maxBytes: options.limits?.messageBytes ?? DEFAULT_LIMITS.messageBytes,
+    log,
+  });
   const server = createHoldfastServer({
-    routes: routes({ store, targets, ...feed }),
-    interceptors: [
-      telemetryInterceptor(metrics, log),
-      errorsInterceptor(log),
-      authInterceptor(createAuthenticate(store)),
-      validateInterceptor,
-    ],
+    routes: api,
+    interceptors,
+    pages: async (request, response) => {
+      if (pathOf(request) !== '/mcp') return false;
+      await mcp.handle(request, response);
+      return true;
+    },
     ready: async () => {
       await ping(store);
       return { ok: true };
@@ -111,7 +135,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= (async () => {
-      await server.drain();
+      const drained = server.drain();
+      shutdown.abort(new ConnectError('the server is shutting down: try again', Code.Unavailable));
+      await Promise.race([drained, sleep(MCP_STOP_MS, undefined, { ref: false })]);
+      await mcp.close();
+      await drained;
       // A statement of the feed may wait for a lock: closing the pool ends that, too.
       await Promise.race([feed.stop(), sleep(FEED_STOP_MS, undefined, { ref: false })]);
       await database.close();

@@ -34,7 +34,13 @@ const LAYERS: readonly Layer[] = [
   },
   { files: ['src/config.ts'], mayImport: ['src/domain/'], mayUse: [] },
   // What puts the parts together.
-  { files: ['src/owner.ts', 'src/service.ts'], mayImport: ['src/'], mayUse: [] },
+  { files: ['src/owner.ts'], mayImport: ['src/'], mayUse: [] },
+  { files: ['src/service.ts'], mayImport: ['src/'], mayUse: ['@connectrpc/connect'] },
+  {
+    files: ['src/mcp-endpoint.ts'],
+    mayImport: [],
+    mayUse: ['@connectrpc/connect', '@holdfast/client', '@holdfast/mcp'],
+  },
   // The commands that are a server, or work on its database.
   {
     files: ['src/cli/serve.ts', 'src/cli/serve/', 'src/cli/admin/'],

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach } from 'vitest';
 
@@ -96,4 +96,30 @@ export async function stdioAgent(options: StdioAgentOptions): Promise<Agent> {
     },
     transport.pid,
   );
+}
+
+export interface HttpAgentOptions {
+  url: string;
+  token: string;
+  /** What follows the path, such as `?tools=marq`. */
+  query?: string;
+  era?: 'newest' | 'legacy';
+}
+
+/** Connects an agent to the server's own endpoint. */
+export async function httpAgent({
+  url,
+  token,
+  query = '',
+  era = 'newest',
+}: HttpAgentOptions): Promise<Agent> {
+  const client = new Client(
+    { name: 'test-agent', version: '1.0.0' },
+    { versionNegotiation: { mode: era === 'newest' ? { pin: '2026-07-28' } : era } },
+  );
+  const headers = { authorization: `Bearer ${token}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`/mcp${query}`, url), { requestInit: { headers } }),
+  );
+  return new Agent(client, () => client.close());
 }

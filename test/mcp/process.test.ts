@@ -1,3 +1,4 @@
+import { LeaseState } from '@holdfast/proto/guard';
 import { TaskStatus } from '@holdfast/proto/task';
 import { describe, expect, it } from 'vitest';
 import { setUpPlace } from './place.js';
@@ -6,6 +7,21 @@ const place = setUpPlace();
 
 const statusOf = async (taskId: string) =>
   (await place.owner.tasks.getTask({ project: place.project, taskId })).task?.status;
+
+it('of two at once exactly one gets a task, and the other pivots', async () => {
+  const tasks = [await place.newTask('wanted by both', { priority: 1 }), await place.newTask('the other')];
+  const agents = await Promise.all([place.ada(), place.ben()]);
+  const both = await Promise.all(agents.map((agent) => agent.call('acquire_task', { task_id: tasks[0] })));
+  expect(both.map(({ acquired }) => acquired).toSorted()).toEqual([false, true]);
+  const loser = both[0].acquired ? 1 : 0;
+  expect(both[loser]).toMatchObject({ reason: 'HELD', alternatives: [{ id: tasks[1] }] });
+  const pivoted = await agents[loser]?.call('acquire_task', { task_id: both[loser].alternatives[0].id });
+  expect(pivoted).toMatchObject({ acquired: true, task: { id: tasks[1] } });
+  for (const taskId of tasks) {
+    const kinds = await place.kinds(taskId ?? '');
+    expect(kinds.filter((kind) => kind === 'LEASE_ACQUIRED')).toHaveLength(1);
+  }
+});
 
 describe('the process', () => {
   it('frees what it held at once when stdin ends', async () => {
@@ -77,6 +93,22 @@ describe('the process', () => {
       acquired: true,
       task: { id: task },
     });
+  });
+
+  it('ends no execution that it only looked at', async () => {
+    const task = await place.newTask('held elsewhere');
+    const elsewhere = place.service.client(place.adaToken, 'run-1');
+    await elsewhere.leases.acquireLease({ taskId: task, executionId: 'run-1' });
+    const looking = await place.ada({ env: { HOLDFAST_EXECUTION_ID: 'run-1' } });
+    await looking.client.listTools();
+    await looking.close();
+    const named = await place.ada();
+    expect(
+      (await named.call('get_task', { task_id: task, execution_id: 'run-1' })).lease_seconds_left,
+    ).toBeGreaterThan(0);
+    await named.close();
+    const { lease } = await place.owner.leases.getLease({ project: place.project, taskId: task });
+    expect(lease?.state).toBe(LeaseState.ACTIVE);
   });
 
   it('acquires again after it ended its own execution, as a new one', async () => {

@@ -9,5 +9,7 @@ export interface Bridge {
   readonly project: string;
   readonly executions: Executions;
   readonly toolset: Toolset;
+  /** Fires when the server stops: calls that wait are then answered at once. */
+  readonly stopping?: AbortSignal;
   readonly clock?: Clock;
 }

@@ -19,8 +19,7 @@ export async function callTool(
     const args = readArguments(tool.name, tool.input, given) as Record<string, unknown>;
     const call = await begin(bridge, tool, args, context);
     const answer = await tool.run(call, args as never);
-    const taskId = typeof args.task_id === 'string' ? args.task_id : undefined;
-    const told = { ...answer, ...standing(call, taskId ?? taskOf(answer)) };
+    const told = { ...answer, ...standing(call, taskOf(args, answer)) };
     return { structuredContent: told, content: [{ type: 'text', text: JSON.stringify(told) }] };
   } catch (error) {
     return { isError: true, content: [{ type: 'text', text: trouble(error, tool.name, names) }] };
@@ -29,7 +28,7 @@ export async function callTool(
 
 /** Works out on behalf of whom the call acts, and renews what that execution holds: it is at work. */
 async function begin(
-  { holdfast, project, executions, toolset: { names }, clock = systemClock }: Bridge,
+  { holdfast, project, executions, toolset: { names }, stopping, clock = systemClock }: Bridge,
   tool: Tool,
   args: Record<string, unknown>,
   context: ServerContext,
@@ -50,6 +49,7 @@ async function begin(
     clock,
     holdings: executionId === '' ? nothingHeld() : await holdingsOf(executions, executionId, tool),
     signal: mcpReq.signal,
+    waiting: stopping ? AbortSignal.any([mcpReq.signal, stopping]) : mcpReq.signal,
     async progress(done, total, message) {
       const progressToken = mcpReq._meta?.progressToken;
       if (progressToken === undefined) return;
@@ -69,5 +69,7 @@ async function holdingsOf(
   return tool.hints.readOnly ? renewing.catch(nothingHeld) : renewing;
 }
 
-const taskOf = (answer: Record<string, unknown>): string | undefined =>
-  (answer.task as { id?: string } | undefined)?.id;
+/** The task that a call is about: what it tells of leases is told of that one's. */
+function taskOf(args: Record<string, unknown>, answer: Record<string, unknown>): string | undefined {
+  return (args.task_id ?? args.id ?? (answer.task as { id?: string } | undefined)?.id) as string | undefined;
+}

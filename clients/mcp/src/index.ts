@@ -1,3 +1,4 @@
 /** Holdfast as an MCP server: agents lease, work and complete tasks with tools. */
+export { createHttpEndpoint, type HttpEndpoint, type HttpOptions } from './http.js';
 export { type StdioOptions, serveOverStdio } from './stdio.js';
-export { TOOLSET_NAMES, TOOLSETS, type Toolset, type ToolsetName } from './toolset.js';
+export { TOOLSET_NAMES, TOOLSETS, type ToolsetName } from './toolsets.js';

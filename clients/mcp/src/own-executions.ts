@@ -18,6 +18,8 @@ export interface OwnExecutionsOptions {
 export class OwnExecutions implements Executions {
   #own: string;
   readonly #keepers = new Map<string, LeaseKeeper>();
+  /** Those that end with this process: what it acquired, and its own once a tool was called in its name. */
+  readonly #mine = new Set<string>();
 
   constructor(private readonly options: OwnExecutionsOptions) {
     this.#own = options.given ?? crypto.randomUUID();
@@ -35,18 +37,21 @@ export class OwnExecutions implements Executions {
 
   async active(executionId: string): Promise<Holdings> {
     // One that somebody named may have acquired through another client; a new one of our own has nothing yet.
+    if (executionId === this.options.given) this.#mine.add(executionId);
     const isNew = executionId === this.#own && executionId !== this.options.given;
     if (isNew && !this.#keepers.has(executionId)) return nothingHeld();
     return this.#keep(executionId).active();
   }
 
   granted(executionId: string, ttlMs: number): void {
+    this.#mine.add(executionId);
     this.#keep(executionId).granted(ttlMs);
   }
 
   async end(executionId: string): Promise<{ freed: string[]; alreadyEnded: boolean }> {
     this.#keepers.get(executionId)?.stop();
     this.#keepers.delete(executionId);
+    this.#mine.delete(executionId);
     const { holdfast, project, given } = this.options;
     const { released, alreadyEnded } = await holdfast.leases.endExecution({ project, executionId });
     if (executionId === this.#own && executionId !== given) this.#own = crypto.randomUUID();
@@ -54,16 +59,14 @@ export class OwnExecutions implements Executions {
   }
 
   /**
-   * Ends all executions in whose name a tool was called: some clients start a second process only to look at it, and
-   * its end must not end an execution that both were given. For
-   * its end: never rejects, and takes 5 s at most.
+   * Ends all executions that are this process's. Not one that nobody called a tool for: some clients start a second
+   * process only to look at it, and both were given the same. For its end: never rejects, and takes 5 s at most.
    */
   async endAll(): Promise<void> {
     const { holdfast, project } = this.options;
-    const executions = [...this.#keepers.keys()];
     for (const keeper of this.#keepers.values()) keeper.stop();
     await Promise.allSettled(
-      executions.map((executionId) =>
+      [...this.#mine].map((executionId) =>
         holdfast.leases.endExecution({ project, executionId }, { timeoutMs: 5_000 }),
       ),
     );

@@ -9,13 +9,13 @@ export const standingFields = {
   lease_lost: z.array(z.string()).optional(),
 };
 
-/** How long the lease on `taskId` lives, or of all the one that ends first; and which were lost. */
-export function standing({ holdings, clock, names }: ToolCall, taskId: string | undefined) {
-  const held = (taskId && holdings.live.get(taskId)) || undefined;
-  const told = held ? [held] : [...holdings.live.values()];
+/** How long the lease on `taskId` lives, or without one of all the one that ends first; and which were lost. */
+export function standing({ holdings: { live, untold }, clock, names }: ToolCall, taskId: string | undefined) {
+  // Of a call about a task that is not held, another one's time would be taken for this one's.
+  const told = [...live].filter(([held]) => taskId === undefined || held === taskId);
   const now = clock.now();
-  const left = told.map(({ lease, asked }) => secondsLeft(lease, asked, now));
-  const lost = holdings.untold.map((lease) => lossText(lease, names));
+  const left = told.map(([, { lease, asked }]) => secondsLeft(lease, asked, now));
+  const lost = untold.map((lease) => lossText(lease, names));
   return {
     ...(left.length > 0 && { lease_seconds_left: Math.min(...left) }),
     ...(lost.length > 0 && { lease_lost: lost }),

@@ -10,7 +10,7 @@ export interface ToolNames {
   readonly renew: string;
   readonly release: string;
   readonly complete: string;
-  readonly listReady: string;
+  readonly create: string;
 }
 
 /** One call of a tool. */
@@ -27,6 +27,8 @@ export interface ToolCall {
   readonly clock: Clock;
   /** Fires when the client no longer waits for the answer. */
   readonly signal: AbortSignal;
+  /** Fires when nothing should be waited for any longer: the client is gone, or the server stops. */
+  readonly waiting: AbortSignal;
   /** Tells the client how far the call is, if it wants to know. */
   progress(done: number, total: number, message: string): Promise<void>;
 }

@@ -13,7 +13,7 @@ export interface Toolset {
   readonly names: ToolNames;
 }
 
-const HOLDFAST_TOOLS: Toolset = {
+export const HOLDFAST_TOOLS: Toolset = {
   tools: [
     acquireNextTask,
     acquireTask,
@@ -35,13 +35,6 @@ const HOLDFAST_TOOLS: Toolset = {
     renew: 'renew_lease',
     release: 'release_task',
     complete: 'complete_task',
-    listReady: 'list_ready_tasks',
+    create: 'create_tasks',
   },
 };
-
-/** By the name under which they are asked for. */
-export const TOOLSETS = { holdfast: HOLDFAST_TOOLS } as const satisfies Record<string, Toolset>;
-
-export type ToolsetName = keyof typeof TOOLSETS;
-
-export const TOOLSET_NAMES = Object.keys(TOOLSETS) as ToolsetName[];

@@ -50,7 +50,7 @@ function rejected({ code, taskId, holder, advice }: WriteRejected, names: ToolNa
     case 'LOCKED_BY_OTHER':
       return `Do not write to task ${taskId} (LOCKED_BY_OTHER).${by} ${others}`;
     default:
-      return `Call ${names.acquire} with task_id ${taskId} first, then repeat this call (LOCK_REQUIRED). ${advice}`;
+      return `Call ${names.acquire} for task ${taskId} first, then repeat this call (LOCK_REQUIRED). ${advice}`;
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Holder, LeaseState } from '@holdfast/proto/guard';
+import { type Event, EventKind } from '@holdfast/proto/history';
 import type { Continuation, Lease } from '@holdfast/proto/lease';
 import { type Note, type Task, TaskStatus, type UnmetDependency } from '@holdfast/proto/task';
 import { cut } from './cut.js';
@@ -47,6 +48,11 @@ export function taskView(task: Task, detail = false) {
   });
 }
 
+/** A task to work on: all that was written about it. */
+export function workView(task: Task) {
+  return withoutNothing({ ...taskView(task), body: task.body });
+}
+
 export function holderView({ principal, executionId }: Holder): string {
   return `${principal} (${executionId})`;
 }
@@ -84,6 +90,17 @@ export function continuationView(continuation: Continuation) {
     dependency_results: dependencyResults.map(({ taskId, title, result, truncated }) =>
       withoutNothing({ id: taskId, title: cut(title, 60), result, truncated }),
     ),
+  });
+}
+
+/** An event as agents are told it. */
+export function eventView({ kind, at, actor, executionId, payload }: Event) {
+  return withoutNothing({
+    kind: EventKind[kind],
+    at: instant(at),
+    actor,
+    execution_id: executionId,
+    ...(payload.case === 'noteAdded' && { text: payload.value.text }),
   });
 }
 

@@ -18,9 +18,9 @@ import {
   continuationView,
   holderView,
   leaseView,
-  taskView,
   unmetView,
   withoutNothing,
+  workView,
 } from '../views.js';
 
 /** Clients give up on a call after 60 s. */
@@ -155,7 +155,7 @@ function answer(call: ToolCall, execution: string, { outcome, asked }: Asked) {
     acquired: true,
     next: `Work on it; note progress with ${renew}; then ${complete}, or ${release} if you stop. If you are told STOP, stop.`,
     execution_id: execution,
-    task: taskView(task, true),
+    task: workView(task),
     lease: { ...leaseView(lease), ...(renewed && { renewed }) },
     ...(continuation && { continuation: continuationView(continuation) }),
   };

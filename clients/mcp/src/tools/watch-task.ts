@@ -1,11 +1,10 @@
 import { watch } from '@holdfast/client';
-import { type Event, EventKind } from '@holdfast/proto/history';
+import type { Event } from '@holdfast/proto/history';
 import { z } from 'zod';
 import { executionId, part, parts, taskId } from '../fields.js';
 import { standingFields } from '../standing.js';
-import { instant } from '../time.js';
 import { defineTool, type ToolCall } from '../tool.js';
-import { taskView, withoutNothing } from '../views.js';
+import { eventView, taskView } from '../views.js';
 
 const LONGEST_WAIT_SECONDS = 50;
 const PROGRESS_EVERY_MS = 5_000;
@@ -64,7 +63,7 @@ async function firstChange(
   seconds: number,
 ): Promise<Change> {
   const stop = new AbortController();
-  const signal = AbortSignal.any([call.signal, stop.signal]);
+  const signal = AbortSignal.any([call.waiting, stop.signal]);
   const cancelEnd = call.clock.after(seconds * 1_000, () => stop.abort());
   const ticking = setInterval(() => void keepGoing(call, started, seconds), PROGRESS_EVERY_MS);
   const started = call.clock.now().monotonicMs;
@@ -99,14 +98,4 @@ async function keepGoing(call: ToolCall, started: number, seconds: number): Prom
     },
     () => {},
   );
-}
-
-function eventView({ kind, at, actor, executionId, payload }: Event) {
-  return withoutNothing({
-    kind: EventKind[kind],
-    at: instant(at),
-    actor,
-    execution_id: executionId,
-    ...(payload.case === 'noteAdded' && { text: payload.value.text }),
-  });
 }

@@ -1,0 +1,10 @@
+import { HOLDFAST_TOOLS, type Toolset } from './toolset.js';
+
+/** By the name under which they are asked for. */
+export const TOOLSETS = { holdfast: HOLDFAST_TOOLS } as const satisfies Record<string, Toolset>;
+
+export type ToolsetName = keyof typeof TOOLSETS;
+
+export const TOOLSET_NAMES = Object.keys(TOOLSETS) as ToolsetName[];
+
+export const isToolsetName = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name);
