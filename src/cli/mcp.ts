@@ -1,10 +1,11 @@
-import { serveOverStdio, TOOLSETS } from '@holdfast/mcp';
+import { serveOverStdio, TOOLSET_NAMES, TOOLSETS, type ToolsetName } from '@holdfast/mcp';
 import { type Command, Option } from 'commander';
 import { milliseconds } from './arguments.js';
 import { connected, remoteCommand } from './command.js';
 import { onSignals } from './signals.js';
 
 interface Options {
+  tools: ToolsetName;
   idle: number;
 }
 
@@ -14,6 +15,11 @@ export function mcpCommand(): Command {
     'Let an agent work the queue over MCP, on stdin and stdout',
     'claude mcp add holdfast -e HOLDFAST_TOKEN=hf_… -- holdfast mcp',
   )
+    .addOption(
+      new Option('--tools <names>', 'the names of the tools: holdfast, or those of marq or seamless')
+        .choices(TOOLSET_NAMES)
+        .default('holdfast'),
+    )
     .addOption(
       new Option('--idle <time>', "how long after the agent's last call its leases are still renewed")
         .argParser(milliseconds)
@@ -34,7 +40,7 @@ its leases run out by themselves. Logs go to stderr.`,
             holdfast: session.holdfast,
             project: session.project,
             executionId: session.givenExecution,
-            toolset: TOOLSETS.holdfast,
+            toolset: TOOLSETS[options.tools],
             idleMs: options.idle,
             signal: stopping.signal,
             onError: (error) => session.out.note(`mcp: ${error.message}`),

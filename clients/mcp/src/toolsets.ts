@@ -1,7 +1,13 @@
+import { marqTools } from './profiles/marq.js';
+import { SEAMLESS_TOOLS } from './profiles/seamless.js';
 import { HOLDFAST_TOOLS, type Toolset } from './toolset.js';
 
 /** By the name under which they are asked for. */
-export const TOOLSETS = { holdfast: HOLDFAST_TOOLS } as const satisfies Record<string, Toolset>;
+export const TOOLSETS = {
+  holdfast: HOLDFAST_TOOLS,
+  marq: marqTools(HOLDFAST_TOOLS),
+  seamless: SEAMLESS_TOOLS,
+} as const satisfies Record<string, Toolset>;
 
 export type ToolsetName = keyof typeof TOOLSETS;
 
