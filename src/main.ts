@@ -29,6 +29,7 @@ const subcommands: Record<string, { group: string; load: Load }> = {
     group: 'Leases:',
     load: async () => (await import('./cli/end-execution.js')).endExecutionCommand(),
   },
+  guard: { group: 'Leases:', load: async () => (await import('./cli/guard.js')).guardCommand() },
   watch: { group: 'History:', load: async () => (await import('./cli/watch.js')).watchCommand() },
   history: { group: 'History:', load: async () => (await import('./cli/history.js')).historyCommand() },
   inbox: { group: 'History:', load: async () => (await import('./cli/inbox.js')).inboxCommand() },
