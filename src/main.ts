@@ -57,6 +57,8 @@ async function buildProgram(): Promise<Command> {
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help for a command')
     .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused.')
+    // A subcommand's options are its own, also where its parent has one of the same name.
+    .enablePositionalOptions()
     .exitOverride();
   if (json) program.configureOutput({ outputError: () => {} });
   const named = commandLine.find((word) => word !== 'help' && !word.startsWith('-')) ?? '';

@@ -4,7 +4,7 @@ import { UsageError } from './exit.js';
 import type { Settings } from './settings.js';
 
 /** Where `holdfast serve` listens unless told otherwise. */
-const DEFAULT_URL = 'http://localhost:7420';
+export const DEFAULT_URL = 'http://localhost:7420';
 
 /** Where the server is, and the caller's token. */
 export interface Connection {

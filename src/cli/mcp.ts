@@ -2,6 +2,8 @@ import { serveOverStdio, TOOLSET_NAMES, TOOLSETS, type ToolsetName } from '@hold
 import { type Command, Option } from 'commander';
 import { milliseconds } from './arguments.js';
 import { connected, remoteCommand } from './command.js';
+import { mcpHook } from './mcp/hook.js';
+import { mcpInstall } from './mcp/install.js';
 import { onSignals } from './signals.js';
 
 interface Options {
@@ -31,6 +33,8 @@ export function mcpCommand(): Command {
 An MCP client starts this and ends it: when stdin ends, all that the agent held is free at once. When it is killed,
 its leases run out by themselves. Logs go to stderr.`,
     )
+    .addCommand(mcpInstall())
+    .addCommand(mcpHook())
     .action(
       connected<Options>(async (session, options) => {
         const stopping = new AbortController();

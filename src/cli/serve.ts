@@ -250,6 +250,7 @@ See two agents race for one step:
 Turn a checklist into tasks, and connect an agent:
   ${elsewhere}npx holdfast import PLAN.md
   ${elsewhere}npx holdfast token create my-agent --json   # prints its token once
+  ${elsewhere}npx holdfast mcp install claude          # or codex, cursor: its configuration
   ${elsewhere}HOLDFAST_TOKEN=hf_… HOLDFAST_EXECUTION_ID=run-1 npx holdfast claim TASK
 
 Stop with Ctrl-C.

@@ -32,9 +32,13 @@ async function load(name: string): Promise<Command> {
 
 function leaves(command: Command, parent: string, group: string): DocumentedCommand[] {
   const name = `${parent} ${command.name()}`;
-  if (command.commands.length === 0) return [{ name, group, command }];
-  return command.commands.flatMap((inner) => leaves(inner, name, group));
+  const inner = command.commands.flatMap((one) => leaves(one, name, group));
+  return inner.length === 0 || actsItself(command) ? [{ name, group, command }, ...inner] : inner;
 }
+
+/** Commander does not tell it in public. */
+const actsItself = (command: Command): boolean =>
+  Boolean((command as unknown as { _actionHandler: unknown })._actionHandler);
 
 const isShared = (option: Option) => option.helpGroupHeading === 'Shared options:';
 
@@ -44,7 +48,7 @@ export function renderCommands(commands: readonly DocumentedCommand[]): string {
   const shared = commands.flatMap(({ command }) => command.options).filter(isShared);
   const once = shared.filter((option, at) => shared.findIndex(({ flags }) => flags === option.flags) === at);
   return [
-    `## Shared options\n\nEvery command but \`serve\`, \`admin\` and \`demo\` has these.\n\n${optionTable(once)}`,
+    `## Shared options\n\nEvery command but \`serve\`, \`admin\`, \`demo\` and \`mcp install\` has these.\n\n${optionTable(once)}`,
     ...groups.map((group) =>
       [`## ${group}`, ...commands.filter((one) => one.group === group).map(render)].join('\n\n'),
     ),
@@ -107,7 +111,8 @@ export function wrongCommandLines(text: string, commands: readonly DocumentedCom
   const lines = [...text.matchAll(/\bholdfast ([a-z][^\n`|;)]*)/g)].map(([, line = '']) => line.trim());
   return lines.flatMap((line) => {
     const words = line.split(/\s+/);
-    const one = commands.find(({ name }) => {
+    // Of a command and its subcommand, the subcommand.
+    const one = commands.findLast(({ name }) => {
       const path = name.split(' ').slice(1);
       return path.every((word, at) => word === words[at]);
     });
