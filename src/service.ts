@@ -39,6 +39,8 @@ export interface ServiceOptions {
   readonly historyKeptFor?: Micros;
   /** Where webhooks may post to. */
   readonly webhooks: TargetPolicy;
+  /** How often due deliveries are looked for, in milliseconds; tests look more often. */
+  readonly webhookPollMs?: number | undefined;
   readonly tls?: NonNullable<ServerOptions['tls']>;
   readonly limits?: NonNullable<ServerOptions['limits']>;
   /** How open streams are served; tests set some of it short. */
@@ -87,6 +89,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         targets,
         body: webhookBody,
         onAttempt: (result) => metrics.webhookAttempts.inc({ result }),
+        pollMs: options.webhookPollMs,
       },
       watch: options.watch,
       historyKeptFor: options.historyKeptFor,

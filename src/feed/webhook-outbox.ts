@@ -30,6 +30,8 @@ export interface OutboxOptions {
   /** The JSON that tells of an event. */
   readonly body: (event: HistoryEvent) => string;
   readonly onAttempt: (result: AttemptResult) => void;
+  /** Between two looks for what is due when nobody hints at it, in milliseconds. Default 1,000. */
+  readonly pollMs?: number | undefined;
 }
 
 export interface WebhookOutbox extends Background {
@@ -43,9 +45,8 @@ export interface WebhookOutbox extends Background {
  */
 export function createWebhookOutbox(
   store: Store,
-  { targets, body, onAttempt }: OutboxOptions,
+  { targets, body, onAttempt, pollMs = 1_000 }: OutboxOptions,
   onFault: FaultListener,
-  pollMs = 1_000,
 ): WebhookOutbox {
   const underWay = new Set<Promise<void>>();
   const ofWebhook = new Map<string, number>();

@@ -8,7 +8,7 @@ import { filterOf, requireKnown } from './watch-request.js';
 
 /** Tells what happens in a project until the caller, the server or a fault ends it. */
 export const watchLeases: ServeStream<typeof LeaseService.method.watchLeases> = async function* (
-  { store, watches },
+  { store, sequencer, watches },
   begin,
   request,
   { format, frames },
@@ -17,6 +17,8 @@ export const watchLeases: ServeStream<typeof LeaseService.method.watchLeases> = 
   const filter = filterOf(request);
   const after = request.resumeAfter ? placeIn(request.resumeAfter, project) : undefined;
   await requireKnown(store, project, filter, after !== undefined);
+  // Whoever watches after a write finds it in the snapshot, not among the news.
+  if (!after) await sequencer.catchUp();
   const token = { project: identity.project, id: identity.tokenId };
   const watcher = await watches.open({ project, filter, token, after }).catch((ended) => {
     throw endError(ended, signal);

@@ -24,7 +24,7 @@ async function hold(task: Partial<HolderTask>): Promise<{ holder: Holder; taskId
 
 async function leaseState(taskId: string): Promise<string> {
   const { lease } = await owner.leases.getLease({ taskId });
-  return LeaseState[lease?.state ?? 0];
+  return LeaseState[lease?.state ?? 0] ?? '';
 }
 
 const expired = (taskId: string) =>

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decideRelease } from '../../src/domain/lease-end.js';
 import { decideDelete } from '../../src/domain/transitions.js';
-import { constraintOf, faultOf } from '../../src/store/database-error.js';
+import { Contention, constraintOf, faultOf } from '../../src/store/database-error.js';
 import { mutate } from '../../src/store/mutate.js';
 import type { Store } from '../../src/store/store.js';
 import { findTask } from '../../src/store/tasks.js';
+import { meanwhile } from '../support/meanwhile.js';
 import { ADA, acquire, granted, look, MIA, newTask, openStores, PROJECT, type Stores } from './fixture.js';
 
 let db: Stores;
@@ -40,6 +41,17 @@ async function release(from: Store, taskId: string, who = ADA): Promise<void> {
     decide: (read) =>
       decideRelease(read, read.namedLease, who, { fencingToken: found.state.fencingToken, note: undefined }),
   });
+}
+
+/** Tries again as long as others are in the way. */
+async function insistently<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Contention)) throw error;
+    }
+  }
 }
 
 /** The tokens of all grants there ever were on tasks with a key, in the order of the grants. */
@@ -90,31 +102,29 @@ describe('the fencing counter', () => {
     let lives = 1;
     const currentId = async (from: Store) => (await findTask(from, PROJECT, { externalKey }))?.task.id;
 
-    const recreators = db.stores.slice(0, 2).map(async (from) => {
+    const recreate = async (from: Store) => {
       for (let i = 0; i < 12; i++) {
         const taskId = await currentId(from);
-        if (taskId !== undefined) await remove(from, taskId);
+        if (taskId !== undefined) await insistently(() => remove(from, taskId));
         await newTask(from, { externalKey }).then(
           () => lives++,
           (error) => expect(faultOf(error)).toBe('DUPLICATE'),
         );
         await sleep(2);
       }
-    });
-    let over = false;
+    };
     let grants = 0;
-    const workers = db.stores.slice(2).map(async (from, i) => {
+    const work = async (from: Store, i: number) => {
       const who = { ...ADA, executionId: `run-${i}` };
-      while (!over) {
-        const taskId = await currentId(from);
-        if (taskId === undefined) continue;
-        if (granted(await acquire(from, taskId, { who }))) grants++;
-        await release(from, taskId, who);
-      }
-    });
-    await Promise.all(recreators);
-    over = true;
-    await Promise.all(workers);
+      const taskId = await currentId(from);
+      if (taskId === undefined) return;
+      if (granted(await insistently(() => acquire(from, taskId, { who })))) grants++;
+      await insistently(() => release(from, taskId, who));
+    };
+    await meanwhile(
+      db.stores.slice(2).map((from, i) => () => work(from, i)),
+      () => Promise.all(db.stores.slice(0, 2).map(recreate)),
+    );
 
     const tokens = await tokensOf(externalKey);
     expect(lives).toBeGreaterThan(1);

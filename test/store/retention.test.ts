@@ -6,6 +6,7 @@ import { listHistory, numberEvents } from '../../src/store/history.js';
 import { pruneHistory } from '../../src/store/retention.js';
 import type { Store } from '../../src/store/store.js';
 import { type MovableClock, stopClock } from '../support/clock.js';
+import { meanwhile } from '../support/meanwhile.js';
 import { untilWaiting } from '../support/row-lock.js';
 import { newTask, openStores, PROJECT, type Stores } from './fixture.js';
 
@@ -136,7 +137,6 @@ describe('pruning', () => {
 
   test('while others append takes no event that is young or has no position, and leaves no hole', async () => {
     await noteDeletions();
-    let over = false;
     let written = 0;
     const write = async (from: Store) => {
       for (let i = 0; i < 40; i++) {
@@ -144,9 +144,6 @@ describe('pruning', () => {
         written += 2;
         await clock.advance(4 * HOUR);
       }
-    };
-    const repeat = async (work: () => Promise<unknown>) => {
-      while (!over) await work();
     };
     const look = async () => {
       const [row] = await db.sql`
@@ -156,15 +153,15 @@ describe('pruning', () => {
       if (!row) return;
       expect([row.kept, row.kept && row.first]).toEqual([row.head - row.floor, row.kept && row.floor + 1]);
     };
-    const background = [
-      repeat(() => numberEvents(db.stores[2] as Store, 5)),
-      repeat(() => pruneHistory(db.stores[2] as Store, DAY, 3)),
-      repeat(() => pruneHistory(db.stores[3] as Store, DAY, 3)),
-      repeat(look),
-    ];
-    await Promise.all([write(db.stores[0]), write(db.stores[1] as Store)]);
-    over = true;
-    await Promise.all(background);
+    await meanwhile(
+      [
+        () => numberEvents(db.stores[2] as Store, 5),
+        () => pruneHistory(db.stores[2] as Store, DAY, 3),
+        () => pruneHistory(db.stores[3] as Store, DAY, 3),
+        look,
+      ],
+      () => Promise.all([write(db.stores[0]), write(db.stores[1] as Store)]),
+    );
 
     const [{ deleted, unnumbered, youngest } = {}] = await db.sql`
       SELECT count(*)::int AS deleted, count(*) FILTER (WHERE position IS NULL)::int AS unnumbered,

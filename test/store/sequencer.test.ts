@@ -4,6 +4,7 @@ import { decideNote } from '../../src/domain/content.js';
 import { numberEvents } from '../../src/store/history.js';
 import { mutate } from '../../src/store/mutate.js';
 import type { Store } from '../../src/store/store.js';
+import { meanwhile } from '../support/meanwhile.js';
 import { connect } from '../support/postgres.js';
 import { MIA, newTask, openStores, PROJECT, type Stores } from './fixture.js';
 
@@ -37,24 +38,17 @@ const dense = (found: readonly number[]) => found.map((_, i) => i + 1);
 
 test('positions are dense and rise with each task’s commits, while writers commit and several sequencers run', async () => {
   const tasks = await Promise.all(Array.from({ length: 4 }, () => newTask(store)));
-  let over = false;
   // A reader must never see a position above one that is still to come.
   const watch = async () => {
-    while (!over) {
-      const seen = await positions();
-      expect(seen).toEqual(dense(seen));
-    }
-  };
-  const sequence = async (from: Store) => {
-    while (!over) await numberEvents(from, 7);
+    const seen = await positions();
+    expect(seen).toEqual(dense(seen));
   };
   const write = async (from: Store, writer: number) => {
     for (let i = 0; i < 25; i++) await note(from, tasks[(writer + i) % 4] as string, `${writer}/${i}`);
   };
-  const background = [watch(), ...db.stores.slice(3).map(sequence)];
-  await Promise.all(db.stores.flatMap((from, i) => [write(from, 2 * i), write(from, 2 * i + 1)]));
-  over = true;
-  await Promise.all(background);
+  await meanwhile([watch, ...db.stores.slice(3).map((from) => () => numberEvents(from, 7))], () =>
+    Promise.all(db.stores.flatMap((from, i) => [write(from, 2 * i), write(from, 2 * i + 1)])),
+  );
   while ((await numberEvents(store, 1_000)) > 0);
 
   const all =

@@ -45,6 +45,7 @@ export interface TestServiceOptions {
   readonly limits?: Partial<ServerLimits>;
   /** Where webhooks may post to; by default anywhere, since tests know nothing but the loopback. */
   readonly webhooks?: TargetPolicy;
+  readonly webhookPollMs?: number;
 }
 
 /** A whole Holdfast in this process, on a free port of the loopback. */
@@ -88,6 +89,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     watch: options.watch,
     limits: options.limits ?? {},
     webhooks: options.webhooks ?? { allowPrivate: true },
+    webhookPollMs: options.webhookPollMs,
   };
   const { port, stop: stopServer } = await (options.withFeed === false ? startQuiet : startWhole)(shared);
 
@@ -137,6 +139,7 @@ interface Parts {
   readonly watch: Partial<WatchOptions> | undefined;
   readonly limits: Partial<ServerLimits>;
   readonly webhooks: TargetPolicy;
+  readonly webhookPollMs: number | undefined;
 }
 
 interface RunningServer {
