@@ -1,6 +1,7 @@
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import { driverTarget } from '../cluster/database-url.js';
+import { withDenseRows } from './dense-rows.js';
 
 export type Sql = postgres.Sql<{ bigint: bigint }>;
 
@@ -79,7 +80,7 @@ function open(
   settings: Record<string, string> = {},
 ): Sql {
   const target = driverTarget(url);
-  return postgres(target.url, {
+  const driver = postgres(target.url, {
     ...target.options,
     ...options,
     connect_timeout: 10,
@@ -96,4 +97,5 @@ function open(
       ...settings,
     },
   });
+  return withDenseRows(driver);
 }

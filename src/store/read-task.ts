@@ -123,8 +123,8 @@ const UNMET = (sql: Sql) => sql`
       CASE WHEN b.status = 2 AND b.expires_at <= holdfast_now() THEN 1 ELSE b.status END AS status,
       CASE WHEN b.expires_at > holdfast_now() THEN b.principal END AS principal, b.execution_id AS "executionId"
     FROM dependency d
-    JOIN task_state b ON b.project = d.project AND b.task_id = d.blocker_id
-    JOIN task bt ON bt.project = b.project AND bt.id = b.task_id
+    CROSS JOIN LATERAL (SELECT * FROM task_state WHERE project = d.project AND task_id = d.blocker_id OFFSET 0) b
+    CROSS JOIN LATERAL (SELECT seq, title FROM task WHERE project = d.project AND id = d.blocker_id OFFSET 0) bt
     WHERE d.project = s.project AND d.task_id = s.task_id
       AND NOT (b.status = 3 OR (b.status = 4 AND d.accept_dropped))
     ORDER BY bt.seq LIMIT ${MAX_NEIGHBOURS}) u`;

@@ -208,7 +208,7 @@ test('a cycle is refused with the way around, and so are itself and the unknown'
   expect((await refused(newTask('d', { blockedBy: ['x'] }))).code).toBe('NotFound');
 });
 
-test('a cycle through a chain of 20,000 is found in under a second', async () => {
+test('a cycle through a chain of 20,000 is found, without a search that grows faster than the chain', async () => {
   const length = 20_000;
   await sql.begin(async (tx) => {
     await tx`INSERT INTO task (project, id, title, body, labels, created_at, created_by, updated_at)
@@ -222,7 +222,8 @@ test('a cycle through a chain of 20,000 is found in under a second', async () =>
   const begin = performance.now();
   const cycle = board.member.tasks.addDependency({ taskId: 'chain1', blockedBy: `chain${length}` });
   const { text } = await refused(cycle);
-  expect(performance.now() - begin).toBeLessThan(1_000);
+  // Alone it takes a tenth of a second; quadratic, it would take minutes.
+  expect(performance.now() - begin).toBeLessThan(10_000);
   expect(text).toContain(`a cycle of ${length} tasks: chain${length} waits for chain${length - 1} `);
   for (const table of ['dependency', 'task_state'])
     await sql`DELETE FROM ${sql(table)} WHERE task_id LIKE 'chain%'`;

@@ -122,7 +122,7 @@ test('a wait runs out at its time', async () => {
   expect((await ask({ waitMs: 300 })).kind).toBe('NOTHING_READY');
   const took = performance.now() - begin;
   expect(took).toBeGreaterThanOrEqual(295);
-  expect(took).toBeLessThan(2_000);
+  expect(took).toBeLessThan(10_000);
 });
 
 test('who gives up takes no task and is not in the way of others', async () => {

@@ -1630,7 +1630,7 @@ class ProjectService:
 
         Args:
             project: The project; absent: the caller's.
-            url: Where to post to, http or https.
+            url: Where to post to: http or https, on a public address unless the server allows private ones.
             timeout: Seconds until the call and its repetitions are given up; absent: 60.
         """
         request = v1.CreateWebhookRequest(
@@ -2994,7 +2994,7 @@ class AsyncProjectService:
 
         Args:
             project: The project; absent: the caller's.
-            url: Where to post to, http or https.
+            url: Where to post to: http or https, on a public address unless the server allows private ones.
             timeout: Seconds until the call and its repetitions are given up; absent: 60.
         """
         request = v1.CreateWebhookRequest(

@@ -393,12 +393,14 @@ class ProjectChanged(_message.Message):
     def __init__(self, title: _Optional[str] = ..., changes: _Optional[_Iterable[_Union[FieldChange, _Mapping[str, object]]]] = ...) -> None: ...
 
 class WebhookChanged(_message.Message):
-    __slots__ = ("webhook_id", "url")
+    __slots__ = ("webhook_id", "url", "error")
     WEBHOOK_ID_FIELD_NUMBER: _ClassVar[int]
     URL_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
     webhook_id: str
     url: str
-    def __init__(self, webhook_id: _Optional[str] = ..., url: _Optional[str] = ...) -> None: ...
+    error: str
+    def __init__(self, webhook_id: _Optional[str] = ..., url: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
 
 class TokenChanged(_message.Message):
     __slots__ = ("token_id", "principal", "kind", "role")
@@ -437,12 +439,14 @@ class ListHistoryRequest(_message.Message):
     def __init__(self, project: _Optional[str] = ..., task_id: _Optional[str] = ..., actor: _Optional[str] = ..., execution_id: _Optional[str] = ..., kinds: _Optional[_Iterable[_Union[EventKind, str]]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping[str, object]]] = ..., order: _Optional[_Union[HistoryOrder, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListHistoryResponse(_message.Message):
-    __slots__ = ("events", "next_page_token")
+    __slots__ = ("events", "next_page_token", "floor")
     EVENTS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_FIELD_NUMBER: _ClassVar[int]
     events: _containers.RepeatedCompositeFieldContainer[Event]
     next_page_token: str
-    def __init__(self, events: _Optional[_Iterable[_Union[Event, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    floor: int
+    def __init__(self, events: _Optional[_Iterable[_Union[Event, _Mapping[str, object]]]] = ..., next_page_token: _Optional[str] = ..., floor: _Optional[int] = ...) -> None: ...
 
 class GetEnforcementReportRequest(_message.Message):
     __slots__ = ("project", "since")
