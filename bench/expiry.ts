@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import postgres from 'postgres';
+import { openDatabase } from '../src/store/database.js';
 import { HttpConnection } from './load/http-connection.js';
 import { type BenchServer, startBenchServer } from './load/server.js';
 
@@ -68,7 +68,7 @@ async function newTask(connection: HttpConnection, { token }: BenchServer, title
 
 async function lateness(server: BenchServer, execution: string): Promise<Lateness> {
   const connections = Array.from({ length: 8 }, () => new HttpConnection(server.port));
-  const sql = postgres(server.databaseUrl, { max: 1 });
+  const database = openDatabase({ url: server.databaseUrl, poolSize: 1 });
   try {
     await Promise.all(
       connections.map(async (connection, c) => {
@@ -82,7 +82,7 @@ async function lateness(server: BenchServer, execution: string): Promise<Latenes
       }),
     );
     const expired = async () => {
-      const rows = await sql<{ late: number; events: number }[]>`
+      const rows = await database.sql<{ late: number; events: number }[]>`
         SELECT ((l.ended_at - l.expires_at) / 1e3)::float8 AS late, (SELECT count(*)::int FROM event e
           WHERE e.project = l.project AND e.task_id = l.task_id AND e.kind = 18) AS events
         FROM lease l WHERE l.execution_id = ${execution} AND l."end" = 4 ORDER BY 1`;
@@ -101,7 +101,7 @@ async function lateness(server: BenchServer, execution: string): Promise<Latenes
     };
   } finally {
     for (const connection of connections) connection.close();
-    await sql.end();
+    await database.close();
   }
 }
 

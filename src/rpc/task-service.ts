@@ -122,8 +122,11 @@ const addNote: Functions['addNote'] = async (api, call, request) => {
       decideNote(read, call.caller, guard, note),
     ),
   );
-  const noteId = outcome.kind === 'REPEATED' ? outcome.ref : note.id;
-  const found = await findNote(api.store, call.project, noteId);
+  if (outcome.kind !== 'REPEATED' && outcome.done) {
+    const written = { ...note, createdAt: outcome.done.at };
+    return { note: noteMessage(written), task: await afterwards(api, call, outcome) };
+  }
+  const found = await findNote(api.store, call.project, outcome.kind === 'REPEATED' ? outcome.ref : note.id);
   if (!found) fail({ kind: 'NOT_FOUND', message: 'The note was deleted together with its task.' });
   return { note: noteMessage(found), task: await currentTask(api, call, found.taskId) };
 };
