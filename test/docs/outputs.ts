@@ -5,6 +5,7 @@ export function plain(text: string): string {
     .replaceAll(/hf_[\w-]+/g, 'TOKEN')
     .replaceAll(/(?<![\w-])[\w-]{22}(?![\w-])/g, 'LEASE')
     .replaceAll(/\d{4}-\d\d-\d\d[ T][\d:.]+Z/g, 'INSTANT')
+    .replaceAll(/\d{4}-\d\d-\d\d(?: \d\d:\d\d UTC)?/g, 'DAY')
     .replaceAll(/\b\d+ (?:min|s)\b(?: \d+ s)?/g, 'SPAN')
     .replaceAll(/\b\d+[ms](?: \d+s)?\b/g, 'SPAN')
     .replaceAll(/ +/g, ' ')
