@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { accessTable } from './access-table.js';
 import { allCommands, renderCommands } from './commands.js';
 import { ROOT, readDocument, withPart } from './documents.js';
 import { settingsTable } from './settings-table.js';
@@ -8,6 +9,11 @@ import { settingsTable } from './settings-table.js';
 test('the README has the settings as the code has them', async () => {
   const { text } = readDocument('README.md');
   await expect(withPart(text, 'settings', settingsTable())).toMatchFileSnapshot(`${ROOT}README.md`);
+});
+
+test('docs/access.md has who may call what as the code has it', async () => {
+  const { text } = readDocument('docs/access.md');
+  await expect(withPart(text, 'access', accessTable())).toMatchFileSnapshot(`${ROOT}docs/access.md`);
 });
 
 // It loads every command: on a busy machine that takes its time.
