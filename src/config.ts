@@ -14,6 +14,14 @@ const seconds = (min: number, max: number) =>
     .max(max, `must be at most ${max} s`)
     .transform((value) => Math.round(value * SECOND));
 
+/** How many of something; 0 for any number. */
+const most = (max: number) =>
+  z.coerce
+    .number('must be a number')
+    .int('must be whole')
+    .min(0, 'must not be negative; 0 means any number')
+    .max(max, `must be at most ${max}; 0 means any number`);
+
 const DAY_SECONDS = 24 * 3600;
 
 /** Every setting of the server: name, default and meaning. `holdfast serve --help` lists them from here. */
@@ -85,6 +93,21 @@ export const SETTINGS = {
       .int('must be whole')
       .min(2, 'must be at least 2')
       .max(200, 'must be at most 200'),
+  },
+  TOKEN_REQUESTS_PER_SECOND: {
+    meaning: 'how many requests a second a token may make of a process, on average of 10 s; 0 for any number',
+    default: '0',
+    type: most(1_000_000),
+  },
+  TOKEN_WATCHES: {
+    meaning: 'how many streams a token may have open on a process; 0 for any number',
+    default: '2000',
+    type: most(1_000_000),
+  },
+  TOKEN_WAITERS: {
+    meaning: 'how many calls of a token may wait for a task on a process; 0 for any number',
+    default: '2000',
+    type: most(1_000_000),
   },
   WEBHOOK_ALLOW_PRIVATE: {
     meaning:

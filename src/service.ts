@@ -15,8 +15,10 @@ import { webhookBody } from './rpc/encode/webhook.js';
 import { inProcessTransport } from './rpc/in-process.js';
 import { authInterceptor } from './rpc/interceptors/auth.js';
 import { errorsInterceptor } from './rpc/interceptors/errors.js';
+import { quotaInterceptor } from './rpc/interceptors/quotas.js';
 import { telemetryInterceptor } from './rpc/interceptors/telemetry.js';
 import { validateInterceptor } from './rpc/interceptors/validate.js';
+import { NO_QUOTAS, type Quotas } from './rpc/quotas.js';
 import { routes } from './rpc/routes.js';
 import { pathOf } from './server/http.js';
 import { DEFAULT_LIMITS } from './server/limits.js';
@@ -43,6 +45,8 @@ export interface ServiceOptions {
   readonly webhookPollMs?: number | undefined;
   readonly tls?: NonNullable<ServerOptions['tls']>;
   readonly limits?: NonNullable<ServerOptions['limits']>;
+  /** How much one token may ask of this process; by default as much as it likes. */
+  readonly quotas?: Quotas;
   /** How open streams are served; tests set some of it short. */
   readonly watch?: Partial<WatchOptions> | undefined;
   readonly log: Logger;
@@ -108,6 +112,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     telemetryInterceptor(metrics, log),
     errorsInterceptor(log),
     authInterceptor(createAuthenticate(store)),
+    quotaInterceptor(options.quotas ?? NO_QUOTAS),
     validateInterceptor,
   ];
   const shutdown = new AbortController();

@@ -166,7 +166,7 @@ func retries(method protoreflect.MethodDescriptor, code connect.Code, advised bo
 		return false
 	}
 	switch code {
-	case connect.CodeAborted:
+	case connect.CodeAborted, connect.CodeResourceExhausted:
 		// Nothing was done.
 		return advised
 	case connect.CodeUnavailable, connect.CodeDeadlineExceeded:

@@ -21,6 +21,7 @@
 //
 // A call is sent again when its outcome is unknown (UNAVAILABLE, DEADLINE_EXCEEDED) and doing it twice is the same as
 // doing it once: it only reads, or it has a request id, which is added when you leave it empty. A call that others were
-// in the way of (ABORTED with a RetryAdvice) was not done and is sent again, too. There are at most five attempts, all
-// within the deadline of your context. Nothing else is repeated.
+// in the way of (ABORTED with a RetryAdvice), or for which the token's quota did not suffice (RESOURCE_EXHAUSTED with one),
+// was not done and is sent again, too. There are at most five attempts, all within the deadline of your context. Nothing
+// else is repeated.
 package holdfast

@@ -79,6 +79,11 @@ async function serve(options: ServeOptions): Promise<void> {
       defaults: defaultSettings(config),
       historyKeptFor: config.HISTORY_RETENTION_DAYS,
       webhooks: { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE },
+      quotas: {
+        requestsPerSecond: config.TOKEN_REQUESTS_PER_SECOND,
+        watches: config.TOKEN_WATCHES,
+        waiters: config.TOKEN_WAITERS,
+      },
       log,
       ...(tls && { tls }),
     });

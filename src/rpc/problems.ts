@@ -34,6 +34,18 @@ export function contended(message: string): ConnectError {
   ]);
 }
 
+/**
+ * The caller has had its share; nothing was done.
+ *
+ * @param waitMs until it may have more; told with up to a fifth on top, so that many do not come back at once
+ */
+export function exhausted(message: string, waitMs: number): ConnectError {
+  const wait = Math.ceil(waitMs * 1_000 * (1 + Math.random() / 5));
+  return new ConnectError(message, Code.ResourceExhausted, undefined, [
+    { desc: RetryAdviceSchema, value: { retryAfter: duration(wait) } },
+  ]);
+}
+
 export function problemError(problem: Problem): ConnectError {
   switch (problem.kind) {
     case 'INVALID_ARGUMENT':

@@ -31,6 +31,9 @@ test('without any setting, the defaults hold', () => {
     LOCK_ENFORCEMENT: 'WARN',
     HISTORY_RETENTION_DAYS: 0,
     DATABASE_POOL_SIZE: 16,
+    TOKEN_REQUESTS_PER_SECOND: 0,
+    TOKEN_WATCHES: 2000,
+    TOKEN_WAITERS: 2000,
     WEBHOOK_ALLOW_PRIVATE: false,
     LOG_LEVEL: 'info',
   });
@@ -56,6 +59,9 @@ test('every setting has a value that is taken', () => {
     LOCK_ENFORCEMENT: ['Enforce', 'ENFORCE'],
     HISTORY_RETENTION_DAYS: ['30', 30 * DAY],
     DATABASE_POOL_SIZE: [' 4 ', 4],
+    TOKEN_REQUESTS_PER_SECOND: ['50', 50],
+    TOKEN_WATCHES: ['0', 0],
+    TOKEN_WAITERS: ['7', 7],
     WEBHOOK_ALLOW_PRIVATE: ['True', true],
     LOG_LEVEL: ['silent', 'silent'],
   };

@@ -89,9 +89,10 @@ function asUnavailable(error: unknown): unknown {
   );
 }
 
-/** The server's advice when others were in the way and nothing was done. */
+/** The server's advice when nothing was done, since others were in the way or the token has had its share. */
 function retryAfterMs(error: unknown): number | undefined {
-  if (!(error instanceof ConnectError) || error.code !== Code.Aborted) return undefined;
+  if (!(error instanceof ConnectError)) return undefined;
+  if (error.code !== Code.Aborted && error.code !== Code.ResourceExhausted) return undefined;
   const advice = error.findDetails(RetryAdviceSchema)[0];
   return advice && (advice.retryAfter ? durationMs(advice.retryAfter) : 0);
 }

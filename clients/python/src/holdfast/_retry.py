@@ -66,8 +66,9 @@ def is_repeated(method: Method[Any, Any], error: RpcError) -> bool:
 
 
 def retry_after(error: RpcError) -> float | None:
-    """The server's advice when others were in the way and nothing was done, in seconds."""
-    advice = error.detail(v1.RetryAdvice) if error.code == grpc.StatusCode.ABORTED else None
+    """The server's advice when nothing was done, in seconds: others were in the way, or the token has had its share."""
+    nothing_done = error.code in (grpc.StatusCode.ABORTED, grpc.StatusCode.RESOURCE_EXHAUSTED)
+    advice = error.detail(v1.RetryAdvice) if nothing_done else None
     return None if advice is None else advice.retry_after.ToTimedelta().total_seconds()
 
 
