@@ -26,6 +26,7 @@ import { createHoldfastServer, type ServerOptions } from './server.js';
 import { openDatabase } from './store/database.js';
 import { countDeliveries } from './store/deliveries.js';
 import { sequencerLag } from './store/history.js';
+import { countConnections, countLiveLeases, countTasks } from './store/measures.js';
 import { ping } from './store/projects.js';
 import { createStore } from './store/store.js';
 
@@ -67,8 +68,11 @@ const MCP_STOP_MS = 1_000;
 /** A scrape does not wait longer for the database, in milliseconds. */
 const SCRAPE_MS = 1_000;
 
-const inTime = (value: Promise<number>): Promise<number> =>
-  Promise.race([value, sleep(SCRAPE_MS, Number.NaN, { ref: false })]);
+const inTime = <T>(value: Promise<T>): Promise<T> =>
+  Promise.race([
+    value,
+    sleep(SCRAPE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('the database is slow'))),
+  ]);
 
 /** Puts one replica together and starts it: pool, feed and server. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -82,6 +86,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics({
     sequencerLag: () => inTime(sequencerLag(store).then((waited) => waited / SECOND)),
     outboxDepth: () => inTime(countDeliveries(store)),
+    liveLeases: () => inTime(countLiveLeases(store)),
+    tasks: () => inTime(countTasks(store)),
+    connections: () => inTime(countConnections(store)),
+    databaseSeconds: async () => {
+      const began = performance.now();
+      await inTime(ping(store));
+      return (performance.now() - began) / 1_000;
+    },
   });
   const targets = createWebhookTargets(options.webhooks);
   const feed = startFeed(
@@ -97,6 +109,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       },
       watch: options.watch,
       historyKeptFor: options.historyKeptFor,
+      onEvent: metrics.happened,
       watchObserver: {
         opened: () => metrics.watches.inc(),
         closed: () => metrics.watches.dec(),

@@ -1,3 +1,4 @@
+import type { EventDraft } from '../domain/event.js';
 import type { Micros } from '../domain/instant.js';
 import type { CommitListener, Store } from '../store/store.js';
 import type { Background, FaultListener } from './background.js';
@@ -28,7 +29,7 @@ export interface CommitRelay extends CommitListener {
 export function createCommitRelay(): CommitRelay {
   const relay: CommitRelay = {
     listener: undefined,
-    eventsWritten: () => relay.listener?.eventsWritten(),
+    eventsWritten: (told) => relay.listener?.eventsWritten(told),
     tasksReady: (project) => relay.listener?.tasksReady(project),
     deadlineSet: (remaining, renewed) => relay.listener?.deadlineSet(remaining, renewed),
   };
@@ -39,6 +40,8 @@ export interface FeedOptions {
   readonly webhooks: OutboxOptions;
   readonly watch?: Partial<WatchOptions> | undefined;
   readonly watchObserver?: WatchObserver;
+  /** Told of what this process wrote. */
+  readonly onEvent?: (event: EventDraft) => void;
   /** In microseconds; 0 or absent: for ever. */
   readonly historyKeptFor?: Micros | undefined;
 }
@@ -47,7 +50,7 @@ export function startFeed(
   store: Store,
   relay: CommitRelay,
   onFault: FaultListener,
-  { webhooks, watch, watchObserver, historyKeptFor }: FeedOptions,
+  { webhooks, watch, watchObserver, historyKeptFor, onEvent = () => {} }: FeedOptions,
 ): Feed {
   const sequencer = createSequencer(store, onFault);
   const expiry = createExpiryTimer(store, onFault);
@@ -65,7 +68,10 @@ export function startFeed(
   };
   const hints = listenForHints(store, { onHistory, onLeases: watches.renewed }, onFault);
   relay.listener = {
-    eventsWritten: sequencer.request,
+    eventsWritten: (told = []) => {
+      sequencer.request();
+      for (const event of told) onEvent(event);
+    },
     tasksReady: waiting.wake,
     deadlineSet: (remaining, renewed) => {
       expiry.deadlineSet(remaining);

@@ -13,7 +13,7 @@ export interface RefusalItem {
 /** What of the store keeps refusals. */
 interface Recorder {
   readonly database: Database;
-  readonly commits: { eventsWritten(): void };
+  readonly commits: { eventsWritten(told: readonly EventDraft[]): void };
   readonly recordSoon: (item: RefusalItem) => Promise<unknown>;
 }
 
@@ -32,7 +32,7 @@ export async function recordEvent(
   const item = { project, taskId, fencingToken, draft };
   if ('keptResult' in draft.payload) await recordWithWork(store.database.sql, item);
   else await store.recordSoon(item);
-  store.commits.eventsWritten();
+  store.commits.eventsWritten([draft]);
 }
 
 /**

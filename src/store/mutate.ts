@@ -132,7 +132,7 @@ async function applyWaiting(store: Store, items: readonly ChangeItem[]): Promise
 
 /** Tells what runs beside the requests of a commit, and passes it on. */
 export function told(store: Store, { project, change }: ChangeItem, applied: Applied): Applied {
-  if (change.events.length > 0) store.commits.eventsWritten();
+  if (change.events.length > 0) store.commits.eventsWritten(change.events);
   if (applied.readied.length > 0 || change.events.some(({ kind }) => kind === 'TASK_READY')) {
     store.commits.tasksReady(project);
   }

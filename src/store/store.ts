@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import type { EventDraft } from '../domain/event.js';
 import type { Settings } from '../domain/settings.js';
 import { type ApplyResult, apply } from './apply.js';
 import { createBatcher } from './batcher.js';
@@ -41,8 +42,12 @@ interface RenewedLease {
 
 /** Told after each commit of this process; must not throw and must not block. */
 export interface CommitListener {
-  /** Events were written and wait for their positions. */
-  eventsWritten(): void;
+  /**
+   * Events were written and wait for their positions.
+   *
+   * @param told which, of those that tell what happened to a lease or to a faulty write
+   */
+  eventsWritten(told?: readonly EventDraft[]): void;
   /** A task of this project may have become ready. */
   tasksReady(project: string): void;
   /**

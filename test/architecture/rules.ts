@@ -21,7 +21,7 @@ const LAYERS: readonly Layer[] = [
     mayUse: ['postgres', 'drizzle-orm'],
   },
   { files: ['src/feed/'], mayImport: ['src/store/', 'src/domain/'], mayUse: [] },
-  { files: ['src/metrics.ts'], mayImport: [], mayUse: [] },
+  { files: ['src/metrics.ts'], mayImport: ['src/domain/'], mayUse: [] },
   {
     files: ['src/rpc/'],
     mayImport: ['src/store/', 'src/feed/', 'src/domain/', 'src/metrics.ts'],

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { accessTable } from './access-table.js';
 import { allCommands, renderCommands } from './commands.js';
 import { ROOT, readDocument, withPart } from './documents.js';
+import { metricsTable } from './metrics-table.js';
 import { settingsTable } from './settings-table.js';
 
 // `npx vitest run test/docs -u` writes what has changed.
@@ -14,6 +15,13 @@ test('the README has the settings as the code has them', async () => {
 test('docs/access.md has who may call what as the code has it', async () => {
   const { text } = readDocument('docs/access.md');
   await expect(withPart(text, 'access', accessTable())).toMatchFileSnapshot(`${ROOT}docs/access.md`);
+});
+
+test('docs/operations.md has the metrics as the code has them', async () => {
+  const { text } = readDocument('docs/operations.md');
+  await expect(withPart(text, 'metrics', await metricsTable())).toMatchFileSnapshot(
+    `${ROOT}docs/operations.md`,
+  );
 });
 
 // It loads every command: on a busy machine that takes its time.

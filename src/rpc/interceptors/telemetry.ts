@@ -1,4 +1,7 @@
+import type { Message } from '@bufbuild/protobuf';
+import type { Duration } from '@bufbuild/protobuf/wkt';
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import { type AcquireLeaseResponse, RefusalReason } from '@holdfast/proto/lease';
 import type { Logger } from 'pino';
 import type { Metrics } from '../../metrics.js';
 import { withEnd } from '../stream-end.js';
@@ -19,6 +22,9 @@ export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor
       const response = await next(request);
       if (!response.stream) {
         finish('OK');
+        if (ACQUIRES.has(request.method.name) && !request.stream) {
+          countAcquire(metrics, request.message, response.message, performance.now() - started);
+        }
         return response;
       }
       const message = withEnd(response.message, {
@@ -30,6 +36,17 @@ export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor
       throw error;
     }
   };
+}
+
+const ACQUIRES = new Set(['AcquireLease', 'AcquireNextTask']);
+
+/** Both acquires answer with the same two fields. */
+function countAcquire(metrics: Metrics, request: Message, answer: Message, ms: number): void {
+  const { outcome } = answer as AcquireLeaseResponse;
+  const { wait } = request as Message & { wait?: Duration };
+  if (outcome.case === 'refusal') metrics.refusals.inc({ reason: RefusalReason[outcome.value.reason] });
+  // How long a call waits for a task is its caller's choice.
+  else if (!wait) metrics.claimSeconds.observe(ms / 1000);
 }
 
 const codeOf = (error: unknown) => Code[ConnectError.from(error).code] ?? 'Unknown';
