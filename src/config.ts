@@ -4,6 +4,7 @@ import envPaths from 'env-paths';
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { DAY, SECOND } from './domain/instant.js';
+import type { Role } from './domain/principal.js';
 import type { Settings } from './domain/settings.js';
 
 /** Seconds in a setting, microseconds in the code. */
@@ -109,6 +110,51 @@ export const SETTINGS = {
     default: '2000',
     type: most(1_000_000),
   },
+  OIDC_ISSUER: {
+    meaning: 'an OpenID Connect provider whose tokens are taken, too, as its tokens name it: https://…',
+    default: undefined,
+    type: z
+      .url({ protocol: /^https?$/, error: 'must be an https URL' })
+      .refine(
+        (url) => /^https:|^http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/i.test(url),
+        'must be an https URL, unless it is on this machine',
+      )
+      .optional(),
+  },
+  OIDC_AUDIENCE: {
+    meaning: 'what those tokens must be for; needed with OIDC_ISSUER',
+    default: undefined,
+    type: z.string().optional(),
+  },
+  OIDC_ROLE_CLAIM: {
+    meaning: 'the claim that gives the role, or the way to it: realm_access.roles',
+    default: 'holdfast_role',
+    type: z.string(),
+  },
+  OIDC_ROLES: {
+    meaning: 'which of its values gives which role; the strongest of several holds',
+    default: 'admin=admin,member=member,viewer=viewer,agent=agent',
+    type: z.string().transform((text, context) => {
+      const pairs = text
+        .split(',')
+        .map((pair) => /^\s*(.+?)\s*=\s*(admin|member|viewer|agent)\s*$/.exec(pair));
+      if (pairs.some((pair) => pair === null)) {
+        context.addIssue('must be pairs such as team-leads=admin,everybody=viewer');
+        return z.NEVER;
+      }
+      return Object.fromEntries(pairs.map((pair) => [pair?.[1], pair?.[2]])) as Record<string, Role>;
+    }),
+  },
+  OIDC_PRINCIPAL_CLAIM: {
+    meaning: 'the claim that names the principal',
+    default: 'sub',
+    type: z.string(),
+  },
+  OIDC_PROJECT_CLAIM: {
+    meaning: 'the claim that names the project; without it: default',
+    default: 'holdfast_project',
+    type: z.string(),
+  },
   WEBHOOK_ALLOW_PRIVATE: {
     meaning:
       'whether webhooks may post to loopback, private and other addresses that are not public: true or false',
@@ -185,7 +231,26 @@ export function parseConfig(environment: NodeJS.Dict<string>, warn: (message: st
   if (config.LOCK_DEFAULT_TTL_SECONDS > config.LOCK_MAX_TTL_SECONDS) {
     throw new ConfigError('LOCK_DEFAULT_TTL_SECONDS must not be above LOCK_MAX_TTL_SECONDS');
   }
+  if ((config.OIDC_ISSUER === undefined) !== (config.OIDC_AUDIENCE === undefined)) {
+    throw new ConfigError('OIDC_ISSUER and OIDC_AUDIENCE go together');
+  }
   return config;
+}
+
+/** Which identity provider is trusted; undefined for none. */
+export function oidcOf(config: Config) {
+  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience } = config;
+  if (issuer === undefined || audience === undefined) return undefined;
+  return {
+    issuer,
+    audience,
+    roles: config.OIDC_ROLES,
+    claims: {
+      principal: config.OIDC_PRINCIPAL_CLAIM,
+      role: config.OIDC_ROLE_CLAIM,
+      project: config.OIDC_PROJECT_CLAIM,
+    },
+  };
 }
 
 /** HOLDFAST_ is ours alone: a name we do not know is a mistake. LOCK_ may be another program's. */

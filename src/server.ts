@@ -5,7 +5,7 @@ import { Code, ConnectError, type ConnectRouter, type Interceptor } from '@conne
 import type { Logger } from 'pino';
 import { registerHealth } from './rpc/health.js';
 import { registerReflection } from './rpc/reflection.js';
-import { FrontDoor } from './server/front-door.js';
+import { FrontDoor, type TlsOptions } from './server/front-door.js';
 import { cutOff, type HttpRequest, type HttpResponse, pathOf } from './server/http.js';
 import { http1Server, http2Server } from './server/http-servers.js';
 import { DEFAULT_LIMITS, type ServerLimits } from './server/limits.js';
@@ -19,8 +19,8 @@ export interface ServerOptions {
   routes: (router: ConnectRouter) => void;
   /** Around the services of `routes`, outermost first. Health and reflection go without. */
   interceptors?: readonly Interceptor[];
-  /** PEM certificate chain and key. Without them the port speaks cleartext. */
-  tls?: { cert: Buffer; key: Buffer };
+  /** Certificate chain and key, and whose clients are let in. Without them the port speaks cleartext. */
+  tls?: TlsOptions;
   /** Whether the server can work: its database is reachable and migrated. The reason is public. */
   ready: () => Promise<Readiness>;
   /** The body of GET /metrics. */

@@ -11,6 +11,7 @@ import { createWebhookTargets, type TargetPolicy } from './feed/webhook-targets.
 import { mcpEndpoint } from './mcp-endpoint.js';
 import { createMetrics } from './metrics.js';
 import { createAuthenticate } from './rpc/authenticate.js';
+import { voucherOf } from './rpc/certificate-voucher.js';
 import { webhookBody } from './rpc/encode/webhook.js';
 import { inProcessTransport } from './rpc/in-process.js';
 import { authInterceptor } from './rpc/interceptors/auth.js';
@@ -18,8 +19,10 @@ import { errorsInterceptor } from './rpc/interceptors/errors.js';
 import { quotaInterceptor } from './rpc/interceptors/quotas.js';
 import { telemetryInterceptor } from './rpc/interceptors/telemetry.js';
 import { validateInterceptor } from './rpc/interceptors/validate.js';
+import { createOidc, type OidcOptions } from './rpc/oidc.js';
 import { NO_QUOTAS, type Quotas } from './rpc/quotas.js';
 import { routes } from './rpc/routes.js';
+import { createAdmission } from './rpc/vouched.js';
 import { pathOf } from './server/http.js';
 import { DEFAULT_LIMITS } from './server/limits.js';
 import { createHoldfastServer, type ServerOptions } from './server.js';
@@ -46,6 +49,8 @@ export interface ServiceOptions {
   readonly webhookPollMs?: number | undefined;
   readonly tls?: NonNullable<ServerOptions['tls']>;
   readonly limits?: NonNullable<ServerOptions['limits']>;
+  /** Whose tokens are taken beside this server's own. */
+  readonly oidc?: OidcOptions | undefined;
   /** How much one token may ask of this process; by default as much as it likes. */
   readonly quotas?: Quotas;
   /** How open streams are served; tests set some of it short. */
@@ -121,10 +126,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
   );
   const api = routes({ store, targets, ...feed });
+  const authenticate = createAuthenticate(store);
+  const admit = createAdmission(store, authenticate);
+  const readJwt = options.oidc && createOidc(options.oidc);
   const interceptors = [
     telemetryInterceptor(metrics, log),
     errorsInterceptor(log),
-    authInterceptor(createAuthenticate(store)),
+    authInterceptor(authenticate, {
+      ofCertificate: async (certificate) => admit(voucherOf(certificate)),
+      ...(readJwt && { ofJwt: async (jwt: string) => admit(await readJwt(jwt)) }),
+    }),
     quotaInterceptor(options.quotas ?? NO_QUOTAS),
     validateInterceptor,
   ];

@@ -1,11 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Command, InvalidArgumentError } from 'commander';
 import { destination, pino } from 'pino';
 import type { Cluster } from '../cluster/cluster.js';
-import { type Config, ConfigError, defaultSettings, SETTINGS } from '../config.js';
+import { type Config, ConfigError, defaultSettings, oidcOf, SETTINGS } from '../config.js';
 import { ensureOwner } from '../owner.js';
 import { startService } from '../service.js';
 import { openDatabase } from '../store/database.js';
@@ -14,6 +13,7 @@ import { createStore } from '../store/store.js';
 import { ExitCode } from './exit.js';
 import { reportFailure } from './failure.js';
 import { openForUse, readConfig, WORKER_DATABASE } from './serve/database.js';
+import { readTls } from './serve/tls.js';
 import { styleFor } from './style.js';
 
 interface ServeOptions {
@@ -23,6 +23,7 @@ interface ServeOptions {
   databaseUrl?: string;
   tlsCert?: string;
   tlsKey?: string;
+  tlsClientCa?: string;
   workers: number;
   json?: boolean;
 }
@@ -36,6 +37,10 @@ export function serveCommand(): Command {
     .option('--database-url <url>', SETTINGS.DATABASE_URL.meaning)
     .option('--tls-cert <file>', 'serve TLS with this certificate chain (PEM)')
     .option('--tls-key <file>', "the certificate's key (PEM)")
+    .option(
+      '--tls-client-ca <file>',
+      'let in only clients with a certificate of this CA (PEM), as whom it names',
+    )
     .option('--workers <n>', 'processes that share the port, for more cores', wholeNumber, 1)
     .option('--json', 'print where it listens as one JSON document, for programs')
     .addHelpText(
@@ -79,6 +84,7 @@ async function serve(options: ServeOptions): Promise<void> {
       defaults: defaultSettings(config),
       historyKeptFor: config.HISTORY_RETENTION_DAYS,
       webhooks: { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE },
+      oidc: oidcOf(config),
       quotas: {
         requestsPerSecond: config.TOKEN_REQUESTS_PER_SECOND,
         watches: config.TOKEN_WATCHES,
@@ -114,21 +120,6 @@ async function serve(options: ServeOptions): Promise<void> {
       throw error;
     }
   });
-}
-
-function readTls({ tlsCert, tlsKey }: ServeOptions) {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined) {
-    throw new ConfigError('--tls-cert and --tls-key go together');
-  }
-  const read = (file: string) => {
-    try {
-      return readFileSync(file);
-    } catch (error) {
-      throw new ConfigError(`The TLS file ${file} cannot be read: ${(error as Error).message}`);
-    }
-  };
-  return { cert: read(tlsCert), key: read(tlsKey) };
 }
 
 async function makeOwner(config: Config, url: string, embedded: boolean): Promise<string | undefined> {

@@ -35,6 +35,14 @@ export function canonicalPrincipal(name: string): string {
   return name.normalize('NFKC').toLowerCase().normalize('NFKC');
 }
 
+/**
+ * Whether a name is the server's own: what an owner does in any project is told under it, so that nobody else there
+ * may have it.
+ */
+export function isReservedPrincipal(principal: string): boolean {
+  return principal === 'owner';
+}
+
 export function isHolder(holder: Holder, caller: Caller): boolean {
   return holder.principal === caller.principal && holder.executionId === caller.executionId;
 }

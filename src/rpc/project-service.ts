@@ -2,7 +2,7 @@ import { PrincipalKind } from '@holdfast/proto/history';
 import type { ProjectService } from '@holdfast/proto/project';
 import type { FieldChange } from '../domain/event.js';
 import { describeSpan } from '../domain/instant.js';
-import { canonicalPrincipal, roleFits } from '../domain/principal.js';
+import { canonicalPrincipal, isReservedPrincipal, roleFits } from '../domain/principal.js';
 import type { Settings } from '../domain/settings.js';
 import { actorOf } from '../domain/write.js';
 import { faultOf } from '../store/database-error.js';
@@ -120,6 +120,12 @@ const createTokenCall: Functions['createToken'] = async ({ store }, call, reques
     );
   }
   const principal = canonicalPrincipal(request.principal);
+  if (isReservedPrincipal(principal) && !call.caller.owner) {
+    fail({
+      kind: 'PERMISSION_DENIED',
+      message: `${JSON.stringify(principal)} is the name of the server's owner, who alone may make a token for it. Choose another name.`,
+    });
+  }
   const secret = newSecret();
   const tokenId = newId();
   const made = await createToken(

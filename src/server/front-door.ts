@@ -5,10 +5,18 @@ import { createServer as createNetServer, type Server, type Socket } from 'node:
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import { peekHttpVersion } from './preface.js';
 
+/** PEM, all of it. */
+export interface TlsOptions {
+  cert: Buffer;
+  key: Buffer;
+  /** Only clients with a certificate of this CA are let in. */
+  clientCa?: Buffer;
+}
+
 /** What {@link FrontDoor} is built from. */
 export interface FrontDoorOptions {
-  /** PEM. Without it the port speaks cleartext. */
-  tls: { cert: Buffer; key: Buffer } | undefined;
+  /** Without it the port speaks cleartext. */
+  tls: TlsOptions | undefined;
   /** Milliseconds a connection has until it is clear what it speaks. */
   firstBytesMs: number;
   http1: Http1Server;
@@ -65,9 +73,15 @@ export class FrontDoor {
     });
   }
 
-  #tlsServer({ cert, key }: { cert: Buffer; key: Buffer }): Server {
-    const handshakeTimeout = this.options.firstBytesMs;
-    const settings = { ...TCP, cert, key, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout };
+  #tlsServer({ cert, key, clientCa }: TlsOptions): Server {
+    const settings = {
+      ...TCP,
+      cert,
+      key,
+      ALPNProtocols: ['h2', 'http/1.1'],
+      handshakeTimeout: this.options.firstBytesMs,
+      ...(clientCa && { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+    };
     let server: TlsServer;
     try {
       server = createTlsServer(settings);

@@ -14,6 +14,8 @@ import {
 } from '@connectrpc/connect-node';
 import type { Logger } from 'pino';
 import { frameSinkKey } from '../rpc/frame-sink.js';
+import { peerCertificateKey } from '../rpc/peer-certificate.js';
+import { clientCertificate } from './client-certificate.js';
 import { refuseLongDeadlines, takeLongDeadline } from './deadline.js';
 import { cutOff, type HttpRequest, type HttpResponse, sendJson, sendWrongMethod } from './http.js';
 import type { ServerLimits } from './limits.js';
@@ -98,6 +100,7 @@ function universalRequest(
   const request = universalRequestFromNodeRequest(req, res, undefined, undefined);
   const unary = rpc.method.methodKind === 'unary';
   const contextValues = takeLongDeadline(request.header, unary, limits.deadlineMs);
+  contextValues.set(peerCertificateKey, clientCertificate(req));
   if (!unary) {
     contextValues.set(frameSinkKey, frameSink(res, limits.stalledMs));
     // A streamed event is small and urgent: compressing it costs more than it saves.

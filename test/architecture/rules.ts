@@ -29,7 +29,12 @@ const LAYERS: readonly Layer[] = [
   },
   {
     files: ['src/server.ts', 'src/server/'],
-    mayImport: ['src/rpc/health.ts', 'src/rpc/reflection.ts', 'src/rpc/frame-sink.ts'],
+    mayImport: [
+      'src/rpc/health.ts',
+      'src/rpc/reflection.ts',
+      'src/rpc/frame-sink.ts',
+      'src/rpc/peer-certificate.ts',
+    ],
     mayUse: ['@bufbuild/protobuf', '@connectrpc/connect', '@connectrpc/connect-node'],
   },
   { files: ['src/config.ts'], mayImport: ['src/domain/'], mayUse: [] },

@@ -6,6 +6,7 @@ import {
   ConfigError,
   defaultDataDir,
   defaultSettings,
+  oidcOf,
   parseConfig,
   readEnvironment,
   type SETTINGS,
@@ -31,6 +32,12 @@ test('without any setting, the defaults hold', () => {
     LOCK_ENFORCEMENT: 'WARN',
     HISTORY_RETENTION_DAYS: 0,
     DATABASE_POOL_SIZE: 16,
+    OIDC_ISSUER: undefined,
+    OIDC_AUDIENCE: undefined,
+    OIDC_ROLE_CLAIM: 'holdfast_role',
+    OIDC_ROLES: { admin: 'admin', member: 'member', viewer: 'viewer', agent: 'agent' },
+    OIDC_PRINCIPAL_CLAIM: 'sub',
+    OIDC_PROJECT_CLAIM: 'holdfast_project',
     TOKEN_REQUESTS_PER_SECOND: 0,
     TOKEN_WATCHES: 2000,
     TOKEN_WAITERS: 2000,
@@ -59,6 +66,12 @@ test('every setting has a value that is taken', () => {
     LOCK_ENFORCEMENT: ['Enforce', 'ENFORCE'],
     HISTORY_RETENTION_DAYS: ['30', 30 * DAY],
     DATABASE_POOL_SIZE: [' 4 ', 4],
+    OIDC_ISSUER: ['https://id.example', 'https://id.example'],
+    OIDC_AUDIENCE: ['holdfast', 'holdfast'],
+    OIDC_ROLE_CLAIM: ['groups', 'groups'],
+    OIDC_ROLES: [' leads = admin,the team=member', { leads: 'admin', 'the team': 'member' }],
+    OIDC_PRINCIPAL_CLAIM: ['email', 'email'],
+    OIDC_PROJECT_CLAIM: ['board', 'board'],
     TOKEN_REQUESTS_PER_SECOND: ['50', 50],
     TOKEN_WATCHES: ['0', 0],
     TOKEN_WAITERS: ['7', 7],
@@ -96,6 +109,10 @@ test.each([
   ['DATABASE_POOL_SIZE', '1000', 'must be at most 200'],
   ['DATABASE_POOL_SIZE', '2.5', 'must be whole'],
   ['WEBHOOK_ALLOW_PRIVATE', 'yes', 'must be true or false'],
+  ['OIDC_ISSUER', 'id.example', 'must be an https URL'],
+  ['OIDC_ISSUER', 'http://id.example', 'must be an https URL, unless it is on this machine'],
+  ['OIDC_ISSUER', 'http://localhost.example', 'must be an https URL, unless it is on this machine'],
+  ['OIDC_ROLES', 'leads=root', 'must be pairs such as team-leads=admin,everybody=viewer'],
   ['LOG_LEVEL', 'loud', 'must be a level such as info or warn'],
 ])('%s=%s is refused: %s', (name, value, message) => {
   expect(() => parse({ [name]: value })).toThrow(new ConfigError(`${name}=${value} ${message}`));
@@ -106,6 +123,13 @@ test('a default TTL above the maximum is refused', () => {
   expect(() => parse(environment)).toThrow(
     new ConfigError('LOCK_DEFAULT_TTL_SECONDS must not be above LOCK_MAX_TTL_SECONDS'),
   );
+});
+
+test('an issuer and its audience go together', () => {
+  for (const environment of [{ OIDC_ISSUER: 'https://id.example' }, { OIDC_AUDIENCE: 'holdfast' }]) {
+    expect(() => parse(environment)).toThrow(new ConfigError('OIDC_ISSUER and OIDC_AUDIENCE go together'));
+  }
+  expect(oidcOf(parse({}).config)).toBeUndefined();
 });
 
 describe('a name that is not known', () => {

@@ -53,6 +53,14 @@ describe('CreateToken', () => {
     }
   });
 
+  it('keeps the name of the owner for the owner, in every spelling', async () => {
+    for (const principal of ['owner', 'OWNER', 'ｏｗｎｅｒ']) {
+      const call = create({ principal, kind: PERSON, role: Role.VIEWER });
+      expect(await refused(call)).toMatchObject({ code: 'PermissionDenied' });
+    }
+    await board.owner.projects.createToken({ principal: 'owner', kind: PERSON, role: Role.VIEWER });
+  });
+
   it('needs a kind', async () => {
     for (const kind of [PrincipalKind.UNSPECIFIED, 7 as PrincipalKind]) {
       expect(await refused(create({ principal: 'p', kind, role: Role.AGENT }))).toMatchObject({

@@ -14,6 +14,7 @@ import { createAuthenticate } from '../../src/rpc/authenticate.js';
 import { authInterceptor } from '../../src/rpc/interceptors/auth.js';
 import { errorsInterceptor } from '../../src/rpc/interceptors/errors.js';
 import { validateInterceptor } from '../../src/rpc/interceptors/validate.js';
+import type { OidcOptions } from '../../src/rpc/oidc.js';
 import { NO_QUOTAS, type Quotas } from '../../src/rpc/quotas.js';
 import { routes } from '../../src/rpc/routes.js';
 import type { ServerLimits } from '../../src/server/limits.js';
@@ -44,6 +45,8 @@ export interface TestServiceOptions {
   /** How open streams are served. */
   readonly watch?: Partial<WatchOptions>;
   readonly limits?: Partial<ServerLimits>;
+  /** Whose tokens are taken beside the service's own. */
+  readonly oidc?: OidcOptions;
   /** How much one token may ask for. */
   readonly quotas?: Partial<Quotas>;
   /** Where webhooks may post to; by default anywhere, since tests know nothing but the loopback. */
@@ -91,6 +94,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     poolSize: options.poolSize ?? 16,
     watch: options.watch,
     limits: options.limits ?? {},
+    oidc: options.oidc,
     quotas: { ...NO_QUOTAS, ...options.quotas },
     webhooks: options.webhooks ?? { allowPrivate: true },
     webhookPollMs: options.webhookPollMs,
@@ -142,6 +146,7 @@ interface Parts {
   readonly poolSize: number;
   readonly watch: Partial<WatchOptions> | undefined;
   readonly limits: Partial<ServerLimits>;
+  readonly oidc: OidcOptions | undefined;
   readonly quotas: Quotas;
   readonly webhooks: TargetPolicy;
   readonly webhookPollMs: number | undefined;

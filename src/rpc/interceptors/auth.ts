@@ -1,17 +1,30 @@
 import type { Message } from '@bufbuild/protobuf';
-import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import { Code, ConnectError, type ContextValues, type Interceptor } from '@connectrpc/connect';
+import type { Identity } from '../../domain/identity.js';
 import { ACCESS } from '../access.js';
 import type { Authenticate } from '../authenticate.js';
 import { identityKey } from '../call.js';
+import { peerCertificateKey } from '../peer-certificate.js';
 import { invalidArgument } from '../problems.js';
+import type { IdentityOfVouched } from '../vouched.js';
 
 const SECRET = /^bearer +(hf_[\w-]{43})$/i;
+const JWT = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
 /** Nobody calls without a valid token, and nobody what its role does not allow. */
-export function authInterceptor(authenticate: Authenticate): Interceptor {
+export function authInterceptor(authenticate: Authenticate, vouched: IdentityOfVouched = {}): Interceptor {
+  const identityOf = async (authorization: string, values: ContextValues): Promise<Identity | undefined> => {
+    const [, secret] = SECRET.exec(authorization) ?? [];
+    if (secret !== undefined) return authenticate(secret);
+    const [, jwt] = JWT.exec(authorization) ?? [];
+    if (jwt !== undefined) return vouched.ofJwt?.(jwt);
+    // Whoever shows something else with its certificate means that.
+    const certificate = authorization === '' ? values.get(peerCertificateKey) : undefined;
+    return certificate && vouched.ofCertificate?.(certificate);
+  };
+
   return (next) => async (request) => {
-    const secret = SECRET.exec(request.header.get('authorization') ?? '')?.[1];
-    const identity = secret === undefined ? undefined : await authenticate(secret);
+    const identity = await identityOf(request.header.get('authorization') ?? '', request.contextValues);
     if (!identity) {
       throw new ConnectError(
         'A valid token is needed: send "authorization: Bearer hf_…". `holdfast token create` makes one.',
