@@ -3,6 +3,7 @@ import { renewing } from '../domain/lease-end.js';
 import type { Holder } from '../domain/principal.js';
 import { lapsedLease } from '../domain/task-state.js';
 import type { Applied } from './apply.js';
+import { Contention } from './database-error.js';
 import { tasksHeldBy } from './leases.js';
 import { applyAll, settle } from './mutate.js';
 import type { Store } from './store.js';
@@ -12,6 +13,8 @@ const MAX_TRIES = 4;
 /**
  * Renews all live leases of an execution in one statement. Lapsed ones are recorded as expired. A lease that
  * changed hands meanwhile drops out; one whose row was merely busy is tried again.
+ *
+ * @throws Contention when others were faster every time with one that may still be live; some may have been renewed
  */
 export async function renewExecution(
   store: Store,
@@ -32,6 +35,9 @@ export async function renewExecution(
     for (const applied of await applyAll(store, changes)) {
       if (applied.state) renewed.set(applied.state.taskId, applied);
     }
+    if (changes.every(({ change }) => renewed.has(change.taskId))) break;
+    // Whoever is told nothing of a lease takes it for lost. Renewing the others once more does no harm.
+    if (tries === MAX_TRIES - 1) throw new Contention();
   }
   return [...renewed.values()];
 }
