@@ -88,7 +88,10 @@ export async function revokeToken(
   return row.now_revoked as boolean;
 }
 
-/** To the minute, in microseconds: a write for each call would make every call a write. */
+/**
+ * To the minute, in microseconds: a write for each call would make every call a write. A row that somebody has locked is
+ * left to them: they tell the same, and two who waited for each other's rows would wait for ever.
+ */
 const USE_TOLD_EVERY = 60_000_000;
 
 /** The identities behind secrets that are valid now; what is missing is unknown, revoked or expired. */
@@ -107,8 +110,12 @@ export async function findIdentities(
   const used = rows.filter((row) => row.told_long_ago).map((row) => row.hash as string);
   if (used.length > 0) {
     await sql`
-      UPDATE token SET last_used_at = holdfast_now()
-      WHERE hash IN (SELECT decode(h, 'hex') FROM unnest(${textArray(sql, used)}) h)`;
+      WITH free AS MATERIALIZED (
+        SELECT project, id FROM token
+        WHERE hash = ANY(ARRAY(SELECT decode(h, 'hex') FROM unnest(${textArray(sql, used)}) h))
+        FOR NO KEY UPDATE SKIP LOCKED
+      )
+      UPDATE token t SET last_used_at = holdfast_now() FROM free WHERE t.project = free.project AND t.id = free.id`;
   }
   return new Map(
     rows.map((row) => [
@@ -140,9 +147,13 @@ export async function validTokens(
   const used = valid.filter((_, i) => rows[i]?.told_long_ago);
   if (used.length > 0) {
     await sql`
-      UPDATE token t SET last_used_at = holdfast_now()
-      FROM jsonb_to_recordset(${JSON.stringify(used)}::text::jsonb) AS w(project text, id text)
-      WHERE t.project = w.project AND t.id = w.id`;
+      WITH free AS MATERIALIZED (
+        SELECT t.project, t.id
+        FROM jsonb_to_recordset(${JSON.stringify(used)}::text::jsonb) AS w(project text, id text)
+        JOIN token t ON t.project = w.project AND t.id = w.id
+        FOR NO KEY UPDATE OF t SKIP LOCKED
+      )
+      UPDATE token t SET last_used_at = holdfast_now() FROM free WHERE t.project = free.project AND t.id = free.id`;
   }
   return valid;
 }
