@@ -161,6 +161,16 @@ export const SETTINGS = {
     default: 'false',
     type: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }),
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    meaning: 'where traces are sent by OTLP/HTTP, such as http://localhost:4318; without it, none are made',
+    default: undefined,
+    type: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    meaning: 'the share of traces that begin here and are sent, 0 to 1',
+    default: '1',
+    type: z.coerce.number('must be 0 to 1').min(0, 'must be 0 to 1').max(1, 'must be 0 to 1'),
+  },
   LOG_LEVEL: {
     meaning: 'what is logged to stderr: debug, info, warn, error or silent',
     default: 'info',

@@ -18,6 +18,7 @@ import { authInterceptor } from './rpc/interceptors/auth.js';
 import { errorsInterceptor } from './rpc/interceptors/errors.js';
 import { quotaInterceptor } from './rpc/interceptors/quotas.js';
 import { telemetryInterceptor } from './rpc/interceptors/telemetry.js';
+import { traceInterceptor } from './rpc/interceptors/trace.js';
 import { validateInterceptor } from './rpc/interceptors/validate.js';
 import { createOidc, type OidcOptions } from './rpc/oidc.js';
 import { NO_QUOTAS, type Quotas } from './rpc/quotas.js';
@@ -32,6 +33,7 @@ import { sequencerLag } from './store/history.js';
 import { countConnections, countLiveLeases, countTasks } from './store/measures.js';
 import { ping } from './store/projects.js';
 import { createStore } from './store/store.js';
+import type { Tracing } from './tracing.js';
 
 export interface ServiceOptions {
   /** A migrated database. */
@@ -56,6 +58,8 @@ export interface ServiceOptions {
   /** How open streams are served; tests set some of it short. */
   readonly watch?: Partial<WatchOptions> | undefined;
   readonly log: Logger;
+  /** Where each call is told as a span; stopped with the service. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface Service {
@@ -130,6 +134,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const admit = createAdmission(store, authenticate);
   const readJwt = options.oidc && createOidc(options.oidc);
   const interceptors = [
+    traceInterceptor(options.tracing?.tracer),
     telemetryInterceptor(metrics, log),
     errorsInterceptor(log),
     authInterceptor(authenticate, {
@@ -175,6 +180,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       // A statement of the feed may wait for a lock: closing the pool ends that, too.
       await Promise.race([feed.stop(), sleep(FEED_STOP_MS, undefined, { ref: false })]);
       await database.close();
+      await options.tracing?.stop();
     })();
     return stopped;
   };

@@ -10,6 +10,7 @@ import { startService } from '../service.js';
 import { openDatabase } from '../store/database.js';
 import { migrate } from '../store/migrate.js';
 import { createStore } from '../store/store.js';
+import { startTracing } from '../tracing.js';
 import { ExitCode } from './exit.js';
 import { reportFailure } from './failure.js';
 import { openForUse, readConfig, WORKER_DATABASE } from './serve/database.js';
@@ -75,6 +76,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const tls = readTls(options);
   const host = config.HOST ?? (tls ? '::' : '127.0.0.1');
   const log = pino({ level: config.LOG_LEVEL }, destination({ fd: 2, sync: true }));
+  const tracing = await tracingOf(config);
   const service = (databaseUrl: string) =>
     startService({
       databaseUrl,
@@ -91,6 +93,7 @@ async function serve(options: ServeOptions): Promise<void> {
         waiters: config.TOKEN_WAITERS,
       },
       log,
+      tracing,
       ...(tls && { tls }),
     });
 
@@ -120,6 +123,10 @@ async function serve(options: ServeOptions): Promise<void> {
       throw error;
     }
   });
+}
+
+function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: share }: Config) {
+  return endpoint === undefined ? undefined : startTracing({ endpoint, share });
 }
 
 async function makeOwner(config: Config, url: string, embedded: boolean): Promise<string | undefined> {

@@ -37,6 +37,7 @@ const LAYERS: readonly Layer[] = [
     ],
     mayUse: ['@bufbuild/protobuf', '@connectrpc/connect', '@connectrpc/connect-node'],
   },
+  { files: ['src/tracing.ts'], mayImport: [], mayUse: [] },
   { files: ['src/config.ts'], mayImport: ['src/domain/'], mayUse: [] },
   // What puts the parts together.
   { files: ['src/owner.ts'], mayImport: ['src/'], mayUse: [] },

@@ -42,6 +42,8 @@ test('without any setting, the defaults hold', () => {
     TOKEN_WATCHES: 2000,
     TOKEN_WAITERS: 2000,
     WEBHOOK_ALLOW_PRIVATE: false,
+    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+    OTEL_TRACES_SAMPLER_ARG: 1,
     LOG_LEVEL: 'info',
   });
   expect(warnings).toEqual([]);
@@ -76,6 +78,8 @@ test('every setting has a value that is taken', () => {
     TOKEN_WATCHES: ['0', 0],
     TOKEN_WAITERS: ['7', 7],
     WEBHOOK_ALLOW_PRIVATE: ['True', true],
+    OTEL_EXPORTER_OTLP_ENDPOINT: ['http://localhost:4318', 'http://localhost:4318'],
+    OTEL_TRACES_SAMPLER_ARG: ['0.1', 0.1],
     LOG_LEVEL: ['silent', 'silent'],
   };
   const given = Object.fromEntries(Object.entries(values).map(([name, [text]]) => [name, text]));
@@ -113,6 +117,8 @@ test.each([
   ['OIDC_ISSUER', 'http://id.example', 'must be an https URL, unless it is on this machine'],
   ['OIDC_ISSUER', 'http://localhost.example', 'must be an https URL, unless it is on this machine'],
   ['OIDC_ROLES', 'leads=root', 'must be pairs such as team-leads=admin,everybody=viewer'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'localhost', 'must be an http(s) URL'],
+  ['OTEL_TRACES_SAMPLER_ARG', '2', 'must be 0 to 1'],
   ['LOG_LEVEL', 'loud', 'must be a level such as info or warn'],
 ])('%s=%s is refused: %s', (name, value, message) => {
   expect(() => parse({ [name]: value })).toThrow(new ConfigError(`${name}=${value} ${message}`));

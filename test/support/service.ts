@@ -22,6 +22,7 @@ import { createHoldfastServer } from '../../src/server.js';
 import { startService } from '../../src/service.js';
 import { openDatabase } from '../../src/store/database.js';
 import { createStore } from '../../src/store/store.js';
+import type { Tracing } from '../../src/tracing.js';
 import { makeOwner } from './owner.js';
 import { createTestDatabase } from './postgres.js';
 
@@ -45,6 +46,8 @@ export interface TestServiceOptions {
   /** How open streams are served. */
   readonly watch?: Partial<WatchOptions>;
   readonly limits?: Partial<ServerLimits>;
+  /** Where calls are told as spans; stopped with the service. */
+  readonly tracing?: Tracing;
   /** Whose tokens are taken beside the service's own. */
   readonly oidc?: OidcOptions;
   /** How much one token may ask for. */
@@ -95,6 +98,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     watch: options.watch,
     limits: options.limits ?? {},
     oidc: options.oidc,
+    tracing: options.tracing,
     quotas: { ...NO_QUOTAS, ...options.quotas },
     webhooks: options.webhooks ?? { allowPrivate: true },
     webhookPollMs: options.webhookPollMs,
@@ -147,6 +151,7 @@ interface Parts {
   readonly watch: Partial<WatchOptions> | undefined;
   readonly limits: Partial<ServerLimits>;
   readonly oidc: OidcOptions | undefined;
+  readonly tracing: Tracing | undefined;
   readonly quotas: Quotas;
   readonly webhooks: TargetPolicy;
   readonly webhookPollMs: number | undefined;

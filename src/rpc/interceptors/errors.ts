@@ -1,13 +1,15 @@
 import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import type { Logger } from 'pino';
 import { Contention, faultOf } from '../../store/database-error.js';
+import { type CallTrace, traceKey } from '../call-trace.js';
 import { contended, ProblemError, problemError } from '../problems.js';
 import { withEnd } from '../stream-end.js';
 
 /** Turns what was thrown into what a client may know. What nobody foresaw is logged and told as INTERNAL. */
 export function errorsInterceptor(log: Logger): Interceptor {
   return (next) => async (request) => {
-    const told = (error: unknown) => toConnectError(error, log, request.method.name);
+    const told = (error: unknown) =>
+      toConnectError(error, log, { rpc: request.method.name, ...request.contextValues.get(traceKey) });
     try {
       const response = await next(request);
       return response.stream
@@ -19,13 +21,17 @@ export function errorsInterceptor(log: Logger): Interceptor {
   };
 }
 
-function toConnectError(error: unknown, log: Logger, rpc: string): ConnectError {
+function toConnectError(
+  error: unknown,
+  log: Logger,
+  call: { readonly rpc: string } & CallTrace,
+): ConnectError {
   if (error instanceof ConnectError) return error;
   if (error instanceof ProblemError) return problemError(error.problem);
   if (error instanceof Contention) return contended(error.message);
   switch (faultOf(error)) {
     case 'UNREACHABLE':
-      log.warn({ rpc, err: error }, 'the database is out of reach');
+      log.warn({ ...call, err: error }, 'the database is out of reach');
       return new ConnectError(
         'The database is out of reach. Whether the call was done is not known: repeat it with the same request_id.',
         Code.Unavailable,
@@ -34,7 +40,7 @@ function toConnectError(error: unknown, log: Logger, rpc: string): ConnectError 
     case 'TIMED_OUT':
       return contended('The database was too busy. Nothing was done; try again.');
     default:
-      log.error({ rpc, err: error }, 'an RPC failed');
+      log.error({ ...call, err: error }, 'an RPC failed');
       return new ConnectError('Internal error; the server log says more.', Code.Internal);
   }
 }

@@ -4,6 +4,7 @@ import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
 import { type AcquireLeaseResponse, RefusalReason } from '@holdfast/proto/lease';
 import type { Logger } from 'pino';
 import type { Metrics } from '../../metrics.js';
+import { traceKey } from '../call-trace.js';
 import { withEnd } from '../stream-end.js';
 
 /** Counts and times every call, and logs each at debug level: what was called, by whom nobody needs to know. */
@@ -16,7 +17,7 @@ export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor
       metrics.calls.inc({ rpc, code });
       // How long a stream stays open is its caller's choice.
       if (!request.stream) metrics.seconds.observe({ rpc }, ms / 1000);
-      log.debug({ rpc, code, ms: Math.round(ms * 10) / 10 }, 'rpc');
+      log.debug({ rpc, code, ms: Math.round(ms * 10) / 10, ...request.contextValues.get(traceKey) }, 'rpc');
     };
     try {
       const response = await next(request);
