@@ -54,7 +54,12 @@ export function createSequencer(store: Store, onFault: FaultListener, pollMs = 1
 
   const catchUpInBackground = () => {
     later = undefined;
-    catchUp().catch((error) => onFault('sequencer', error));
+    // The next call covers this request, too, and its failure is told once.
+    if (next) return;
+    catchUp().catch((error) => {
+      // When the server stops, its pool is closed beneath a call that takes too long.
+      if (!stopped) onFault('sequencer', error);
+    });
   };
   const request = () => {
     if (stopped || later) return;
