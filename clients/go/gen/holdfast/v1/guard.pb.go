@@ -473,7 +473,8 @@ func (x *FieldViolation) GetDescription() string {
 	return ""
 }
 
-// The error detail of a call that others were in the way of (status ABORTED). Nothing was done.
+// The error detail of a call that others were in the way of (status ABORTED), or that the token's quota left no room for
+// (status RESOURCE_EXHAUSTED). Nothing was done.
 type RetryAdvice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// When to try again, jittered.

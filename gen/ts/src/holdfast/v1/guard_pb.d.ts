@@ -157,7 +157,8 @@ export declare type FieldViolation = Message<"holdfast.v1.FieldViolation"> & {
 export declare const FieldViolationSchema: GenMessage<FieldViolation>;
 
 /**
- * The error detail of a call that others were in the way of (status ABORTED). Nothing was done.
+ * The error detail of a call that others were in the way of (status ABORTED), or that the token's quota left no room for
+ * (status RESOURCE_EXHAUSTED). Nothing was done.
  *
  * @generated from message holdfast.v1.RetryAdvice
  */
