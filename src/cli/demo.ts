@@ -5,6 +5,7 @@ import { reportFailure } from './failure.js';
 
 interface Options extends SeedOptions {
   against?: string;
+  mcp?: boolean;
   seed?: boolean;
 }
 
@@ -12,6 +13,7 @@ export function demoCommand(): Command {
   return new Command('demo')
     .description('See two agents race for a step, one die, and a late write refused')
     .option('--against <url>', 'on this running server, in a project of its own that stays (owner only)')
+    .option('--mcp', 'the agents use MCP, each through a `holdfast mcp` of its own')
     .option('--seed', 'instead: make a plan with two steps for two real agents, and print their prompt')
     .option('--tokens', 'with --seed: also make a token for each of them, printed once (admin only)')
     .option('--project <id>', "with --seed: the project (else HOLDFAST_PROJECT, else the token's)")
@@ -21,7 +23,8 @@ export function demoCommand(): Command {
       'after',
       `
 The demo starts a server of its own with an embedded Postgres, and two agents as processes that call it like any
-client. It takes a few seconds, needs no network, and leaves nothing behind.
+client; with --mcp they know nothing but the tools of \`holdfast mcp\`. It takes a few seconds, needs no network, and
+leaves nothing behind.
   1. Both agents reach for the same step. One is granted its lease; the other is refused, told who holds it, and
      takes the other step.
   2. The holder leaves a note and is killed. Its lease runs out by itself; the other agent is granted the step with
@@ -32,6 +35,7 @@ happened, else 1 and what differed.
 
 Examples:
   $ holdfast demo
+  $ holdfast demo --mcp
   $ holdfast demo --against http://localhost:7420
   $ holdfast demo --json | jq '.scenes[] | {name, ok}'
   $ holdfast demo --seed --tokens`,
@@ -53,6 +57,7 @@ async function run({ against, seed: seeding, ...options }: Options): Promise<num
     const { runDemo } = await import('./demo/run-demo.js');
     return runDemo({ ...options, ...(against ? { against } : {}) });
   }
+  if (options.mcp) throw new UsageError('--mcp goes without --seed: the agents of the seed are your own');
   const { seed } = await import('./demo/seed.js');
   await seed({ ...options, ...(against ? { url: against } : {}) });
   return 0;

@@ -1,6 +1,6 @@
-import { type Grant, RefusalReason } from '@holdfast/proto/lease';
 import type { Task } from '@holdfast/proto/task';
 import type { Agent } from './agent.js';
+import type { Acquired, Held } from './agent-acts.js';
 import { type Checks, Deviation } from './checks.js';
 import type { PlanWithSteps } from './plan.js';
 import { script } from './script.js';
@@ -16,12 +16,6 @@ export interface RaceResult {
   /** Who was refused it, and took the other one. */
   readonly loser: Agent;
   readonly instead: Held;
-}
-
-/** A task's proof, from its grant. */
-export interface Held {
-  readonly leaseId: string;
-  readonly fencingToken: bigint;
 }
 
 /** Scene 1: both agents see two ready steps and reach for the same. One gets it, the other takes the other one. */
@@ -62,14 +56,15 @@ export async function race(
     return answer;
   });
   const outcomes = await Promise.all(asked);
-  const winners = both.filter((_, at) => outcomes[at]?.case === 'grant');
+  const isGrant = (answer: Acquired | undefined) => answer !== undefined && 'grant' in answer;
+  const winners = both.filter((_, at) => isGrant(outcomes[at]));
   if (!checks.equal('agents that were granted the same step', winners.length, 1)) {
     throw new Deviation('no single winner');
   }
-  const [winner, loser] = outcomes[0]?.case === 'grant' ? [one, two] : [two, one];
-  const won = held(outcomes.find((outcome) => outcome.case === 'grant')?.value, checks);
-  const refusal = outcomes.find((outcome) => outcome.case === 'refusal')?.value;
-  checks.equal('the other is refused', refusal && RefusalReason[refusal.reason], 'HELD');
+  const [winner, loser] = isGrant(outcomes[0]) ? [one, two] : [two, one];
+  const won = held(outcomes.find(isGrant), checks);
+  const refusal = outcomes.flatMap((answer) => ('refusal' in answer ? [answer.refusal] : []))[0];
+  checks.equal('the other is refused', refusal?.reason, 'HELD');
   checks.equal('the refusal names the holder', refusal?.holder?.principal, winner.name);
   checks.equal('and its execution', refusal?.holder?.executionId, winner.identity.executionId);
   timeline.add({
@@ -92,8 +87,8 @@ export async function race(
     text: `${loser.name} reaches for the other, "${other.title}"`,
   });
   const second = await loser.ask('acquire', other.id, script.ttlMs);
-  checks.equal('the refused one is granted the other step', second.case, 'grant');
-  const instead = held(second.case === 'grant' ? second.value : undefined, checks);
+  checks.equal('the refused one is granted the other step', isGrant(second), true);
+  const instead = held(second, checks);
   timeline.add({
     who: loser.name,
     act: 'granted',
@@ -103,8 +98,9 @@ export async function race(
   return { raced, other, winner, won, loser, instead };
 }
 
-function held(grant: Grant | undefined, checks: Checks): Held {
-  const { id, fencingToken } = checks.present('the grant has a lease', grant?.lease);
+function held(answer: Acquired | undefined, checks: Checks): Held {
+  const grant = answer && 'grant' in answer ? answer.grant : undefined;
+  const { leaseId, fencingToken } = checks.present('the grant has a lease', grant);
   checks.equal('the first fencing token of a task', fencingToken, 1n);
-  return { leaseId: id, fencingToken };
+  return { leaseId, fencingToken };
 }

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { ExitCode } from '../exit.js';
 import { onSignals } from '../signals.js';
+import type { StartAgent } from './agent.js';
 import type { CleanUp } from './clean-up.js';
 import type { Finale } from './finale.js';
 import { perform } from './performance.js';
@@ -13,6 +14,8 @@ export interface DemoOptions {
   /** The address of a running server; absent: a server of the demo's own. */
   against?: string;
   token?: string;
+  /** The agents use MCP, each through a `holdfast mcp` of its own; absent: the TypeScript client. */
+  mcp?: boolean;
   json?: boolean;
 }
 
@@ -53,21 +56,26 @@ export async function runDemo(options: DemoOptions): Promise<number> {
 }
 
 async function play(
-  { against, token }: DemoOptions,
+  { against, token, mcp = false }: DemoOptions,
   showing: Showing,
   cleanUps: CleanUp[],
   signal: AbortSignal,
 ): Promise<Finale> {
   const began = performance.now();
   const guest = against ? await guestPlace(against, token) : undefined;
-  showing.opening(against);
+  showing.opening({ against, mcp });
   const place = guest ?? (await ownPlace(cleanUps));
   signal.throwIfAborted();
-  const stage = openStage(place, showing);
+  const stage = openStage(place, await agentsOver(mcp), showing);
   cleanUps.push(() => stage.close());
   const performed = await perform(stage);
   const durationMs = Math.round(performance.now() - began);
   return { place, ...performed, events: stage.timeline.entries, durationMs };
+}
+
+async function agentsOver(mcp: boolean): Promise<StartAgent> {
+  if (mcp) return (await import('./bridge-agent.js')).BridgeAgent.start;
+  return (await import('./client-agent.js')).ClientAgent.start;
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

@@ -8,9 +8,16 @@ import { wrap } from './wrap.js';
 
 /** How the demo is shown, from its first words to its last. */
 export interface Showing extends Audience {
-  /** @param against the address of the server it plays on; absent: one of its own */
-  opening(against: string | undefined): void;
+  opening(opening: Opening): void;
   finale(finale: Finale): void;
+}
+
+/** What the demo is about to do. */
+interface Opening {
+  /** The address of the server it plays on; undefined: one of its own. */
+  readonly against: string | undefined;
+  /** Whether the agents use MCP. */
+  readonly mcp: boolean;
 }
 
 const write = (text: string) => process.stdout.write(`${text}\n`);
@@ -20,11 +27,12 @@ export function showLanes(): Showing {
   const style = styleFor(process.stdout);
   const width = process.stdout.columns ?? 80;
   return {
-    opening(against) {
+    opening({ against, mcp }) {
       const where = against
         ? `on ${against}, in a project of its own`
         : 'on a server of its own, which takes a moment to start';
-      const words = `${script.agents.join(' and ')} are two processes that share a plan of two steps, ${where}. Writes without a valid lease are refused (ENFORCE).`;
+      const who = mcp ? 'agents, each with a `holdfast mcp` of its own,' : 'processes';
+      const words = `${script.agents.join(' and ')} are two ${who} that share a plan of two steps, ${where}. Writes without a valid lease are refused (ENFORCE).`;
       write(style.bold('Holdfast demo'));
       write(`${wrap(words.split(' '), width).join('\n')}\n`);
       write(legend(style, width));

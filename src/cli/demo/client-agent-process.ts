@@ -4,9 +4,11 @@
  */
 import { durationFromMs } from '@bufbuild/protobuf/wkt';
 import { createHoldfast, explain, WriteRejected } from '@holdfast/client';
-import type { Lease } from '@holdfast/proto/lease';
+import { LeaseState, WriteCode } from '@holdfast/proto/guard';
+import { type Grant, type Lease, RefusalReason } from '@holdfast/proto/lease';
 import { TaskStatus } from '@holdfast/proto/task';
-import type { AgentActs, Command, Report } from './agent-acts.js';
+import type { AgentActs, Granted } from './agent-acts.js';
+import type { Command, Report } from './client-agent.js';
 
 const {
   HOLDFAST_URL: url = '',
@@ -19,7 +21,8 @@ const heartbeats = new Map<string, NodeJS.Timeout>();
 const acts: AgentActs = {
   async look(planId) {
     const { tasks } = await holdfast.tasks.listTasks({ planId, statuses: [TaskStatus.OPEN] });
-    return tasks.filter((task) => task.unmetDependencies === 0);
+    const ready = tasks.filter((task) => task.unmetDependencies === 0);
+    return ready.map(({ id, title }) => ({ id, title }));
   },
   async acquire(taskId, ttlMs) {
     const { outcome } = await holdfast.leases.acquireLease({
@@ -28,25 +31,52 @@ const acts: AgentActs = {
       ttl: durationFromMs(ttlMs),
       requestId: crypto.randomUUID(),
     });
-    if (outcome.case === 'grant' && outcome.value.lease) keepRenewed(outcome.value.lease, ttlMs);
-    return outcome;
+    if (outcome.case === 'grant' && outcome.value.lease) {
+      keepRenewed(outcome.value.lease, ttlMs);
+      return { grant: granted(outcome.value, outcome.value.lease) };
+    }
+    if (outcome.case !== 'refusal') throw new Error('the answer is neither a lease nor a refusal');
+    const { reason, holder } = outcome.value;
+    return { refusal: { reason: RefusalReason[reason], ...(holder && { holder }) } };
   },
   async note(taskId, text, proof) {
     const { note } = await holdfast.tasks.addNote({ taskId, text, proof, executionId });
-    return note;
+    return note?.text;
   },
   async complete(taskId, result, proof) {
     try {
       const { task } = await holdfast.tasks.completeTask({ taskId, result, proof, executionId });
-      return { task };
+      return { status: TaskStatus[task?.status ?? 0] ?? '', result: task?.result ?? '' };
     } catch (error) {
       if (!(error instanceof WriteRejected)) throw error;
-      return { rejection: error.detail };
+      const { code, holder, fencingToken, advice } = error.detail;
+      return {
+        rejection: {
+          code: WriteCode[code],
+          ...(holder && { holder: holder.principal }),
+          fencingToken,
+          advice,
+        },
+      };
     } finally {
       clearInterval(heartbeats.get(taskId));
     }
   },
 };
+
+function granted({ continuation }: Grant, { id: leaseId, fencingToken }: Lease): Granted {
+  const { attempt = 0, previousHolder, previousEnd = 0, notes = [] } = continuation ?? {};
+  return {
+    leaseId,
+    fencingToken,
+    attempt,
+    ...(previousHolder && {
+      previousHolder: previousHolder.principal,
+      previousEnd: LeaseState[previousEnd as LeaseState],
+    }),
+    ...(notes[0] && { lastNote: notes[0].text }),
+  };
+}
 
 function keepRenewed({ id: leaseId, taskId, fencingToken }: Lease, ttlMs: number): void {
   const renew = () => holdfast.leases.renewLease({ leaseId, fencingToken });
