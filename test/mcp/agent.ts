@@ -58,12 +58,15 @@ afterEach(async () => {
   agents.clear();
 });
 
+/** Of a class that it does not know, the client asks the process itself for its protocol, not a second one beside it. */
+class SoleTransport extends StdioClientTransport {}
+
 export interface StdioAgentOptions {
   url: string;
   token: string;
   args?: readonly string[];
   env?: Record<string, string>;
-  /** The protocol to speak; by default the newest. To find that out by itself, the client starts a second process. */
+  /** The protocol to speak; by default the newest. With `auto` the client starts a second process to find it out. */
   era?: 'newest' | 'legacy' | 'auto';
 }
 
@@ -71,7 +74,8 @@ export interface StdioAgentOptions {
 export async function stdioAgent(options: StdioAgentOptions): Promise<Agent> {
   const { era = 'newest' } = options;
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-mcp-'));
-  const transport = new StdioClientTransport({
+  const Transport = era === 'auto' ? StdioClientTransport : SoleTransport;
+  const transport = new Transport({
     command: process.execPath,
     args: [binary, 'mcp', ...(options.args ?? [])],
     env: {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -98,16 +99,29 @@ describe.each(CLIENTS)('%s', (client, file) => {
   });
 });
 
-test.each(['stdio', 'http'])('README.md shows how to connect over %s', async (way) => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const shown = new RegExp(`<!-- mcp ${way} -->\\n\`\`\`json\\n([^\`]+)`).exec(readme)?.[1] ?? '';
+/** Puts `holdfast` on the path, and what else `programs` says, each with its text. */
+function onPath(programs: Record<string, string> = {}): { restore: () => void } {
   const folder = join(cli.folder, 'bin');
   mkdirSync(folder);
   symlinkSync(fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url)), join(folder, 'holdfast'));
+  for (const [name, text] of Object.entries(programs)) {
+    writeFileSync(join(folder, name), text, { mode: 0o755 });
+  }
   const path = process.env.PATH;
   process.env.PATH = `${folder}${delimiter}${path}`;
+  cli.env.PATH = process.env.PATH;
+  return {
+    restore() {
+      process.env.PATH = path;
+    },
+  };
+}
+
+test.each(['stdio', 'http'])('README.md shows how to connect over %s', async (way) => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const shown = new RegExp(`<!-- mcp ${way} -->\\n\`\`\`json\\n([^\`]+)`).exec(readme)?.[1] ?? '';
+  const { restore } = onPath();
   try {
-    cli.env.PATH = process.env.PATH;
     // The port is this test's own; all else is as shown.
     const here = shown.replaceAll('http://localhost:7420', place.service.url);
     const { stdout } = await cli.run('mcp', 'install', 'claude', ...(way === 'http' ? ['--http'] : []));
@@ -115,7 +129,47 @@ test.each(['stdio', 'http'])('README.md shows how to connect over %s', async (wa
     const agent = await connect(entryOf('claude', here));
     expect(await agent.call('list_ready_tasks')).toEqual({ tasks: [] });
   } finally {
-    process.env.PATH = path;
+    restore();
+  }
+});
+
+/** What `claude mcp add` writes for its arguments. */
+function addedByClaude(args: readonly string[]): Entry {
+  const rest = [...args];
+  const entry: Entry = { env: {}, headers: {} };
+  const named: string[] = [];
+  for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
+    if (next === '--') {
+      const [command = '', ...args] = rest.splice(0);
+      Object.assign(entry, { command, args });
+    } else if (next === '-e' || next === '--header') {
+      const [, name = '', value = ''] = /^(.*?)(?:=|: )(.*)$/.exec(rest.shift() ?? '') ?? [];
+      Object.assign((next === '-e' ? entry.env : entry.headers) ?? {}, { [name]: value });
+    } else if (next === '--transport') expect(rest.shift()).toBe('http');
+    else named.push(next);
+  }
+  expect(named[0]).toBe('holdfast');
+  if (named[1]) entry.url = named[1];
+  return entry;
+}
+
+it("docs/mcp.md shows the commands of Claude Code's own that connect", async () => {
+  const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8');
+  const commands = page.split('\n').filter((line) => line.startsWith('claude mcp add '));
+  expect(commands).toHaveLength(2);
+  const { restore } = onPath({
+    claude: '#!/usr/bin/env node\nconsole.log(JSON.stringify(process.argv.slice(4)));\n',
+  });
+  try {
+    for (const command of commands) {
+      const env = { ...process.env, HOLDFAST_TOKEN: place.adaToken };
+      const here = command.replaceAll('http://localhost:7420', place.service.url);
+      const args = JSON.parse(execFileSync('sh', ['-c', here], { env, encoding: 'utf8' }));
+      const agent = await connect(addedByClaude(args));
+      expect(await agent.call('list_ready_tasks')).toEqual({ tasks: [] });
+    }
+  } finally {
+    restore();
   }
 });
 

@@ -1,7 +1,7 @@
 import type { Holdfast } from '@holdfast/client';
 import { LeaseState } from '@holdfast/proto/guard';
 import { EventKind } from '@holdfast/proto/history';
-import { beforeAll, beforeEach } from 'vitest';
+import { beforeAll, beforeEach, vi } from 'vitest';
 import { startTestService, type TestService } from '../support/service.js';
 import { type StdioAgentOptions, stdioAgent } from './agent.js';
 
@@ -23,8 +23,12 @@ export interface Place {
   endOf(taskId: string): Promise<string | undefined>;
 }
 
-/** Sets it up for the tests of a file. Its properties may be read once a test runs. */
+/**
+ * Sets it up for the tests of a file. Its properties may be read once a test runs. Tests may take long: bridges and
+ * commands are processes, which a busy machine starts slowly.
+ */
 export function setUpPlace(): Place {
+  vi.setConfig({ testTimeout: 120_000 });
   let service: TestService;
   let owner: Holdfast;
   let project = '';
