@@ -13,7 +13,7 @@ export interface Instant {
 /** Where a lease's timing comes from. Tests give their own. */
 export interface Clock {
   now(): Instant;
-  /** Calls `wake` once after `delayMs` (0 to {@link MAX_TIMER_MS}); the returned function cancels that. */
+  /** Calls `wake` once after `delayMs` (0 to 2^31 − 1); the returned function cancels that. */
   after(delayMs: number, wake: () => void): () => void;
 }
 

@@ -31,7 +31,9 @@ export interface HoldfastOptions {
   attempts?: number;
 }
 
-/** The API as typed clients. Their errors are {@link typedError}'s. */
+/**
+ * The API as typed clients. They throw {@link WriteRejected}, {@link InvalidRequest}, or a ConnectError with its code.
+ */
 export interface Holdfast {
   readonly tasks: Client<typeof TaskService>;
   readonly leases: Client<typeof LeaseService>;
