@@ -1,5 +1,8 @@
 import { DAY, HOUR, type Micros, SECOND } from './instant.js';
 
+/** How many webhooks a project may have: every expiry is posted to each of them. */
+export const MAX_WEBHOOKS = 20;
+
 /** How long a receiver may take to answer. */
 export const ANSWER_WITHIN: Micros = 10 * SECOND;
 

@@ -1,4 +1,5 @@
 import type { ProjectService } from '@holdfast/proto/project';
+import { MAX_WEBHOOKS } from '../domain/delivery.js';
 import { actorOf } from '../domain/write.js';
 import { createWebhook, deleteWebhook, listWebhooks } from '../store/webhooks.js';
 import { fail, type ServiceFunctions } from './api.js';
@@ -17,8 +18,15 @@ const createWebhookCall: Functions['createWebhook'] = async ({ store, targets },
     store,
     call.project,
     { id: newId(), url: new URL(request.url).href, secret },
+    MAX_WEBHOOKS,
     actorOf(call.caller),
   );
+  if (!webhook) {
+    fail({
+      kind: 'FAILED_PRECONDITION',
+      message: `The project has ${MAX_WEBHOOKS} webhooks, and no project has more. Delete one that is not needed: ListWebhooks shows them.`,
+    });
+  }
   return { webhook: webhookMessage(webhook), secret };
 };
 

@@ -27,19 +27,24 @@ export interface NewWebhook {
 /** What the history may tell of where a webhook posts to: the rest of a URL is often a secret of the receiver's. */
 export const originOf = (url: string): string => new URL(url).origin;
 
-/** Creates a webhook, which is sent what happens from now on. */
+/**
+ * Creates a webhook, which is sent what happens from now on. Answers undefined when the project has `most` already;
+ * those who add one in the same instant may get past that.
+ */
 export async function createWebhook(
   { database: { sql }, commits }: Store,
   project: string,
   { id, url, secret }: NewWebhook,
+  most: number,
   actor: Actor,
-): Promise<Webhook> {
+): Promise<Webhook | undefined> {
   const payload = { webhookId: id, url: originOf(url) };
   const event = eventColumns({ kind: 'WEBHOOK_CREATED', actor, payload });
   const [row] = await sql<Row[]>`
     WITH made AS (
       INSERT INTO webhook (project, id, url, secret, created_at)
-      VALUES (${project}, ${id}, ${url}, ${secret}, holdfast_now())
+      SELECT ${project}, ${id}, ${url}, ${secret}, holdfast_now()
+      WHERE (SELECT count(*) FROM webhook WHERE project = ${project}) < ${most}
       RETURNING project, created_at
     ), told AS (
       INSERT INTO event (project, kind, at, actor, actor_kind, execution_id, payload)
@@ -48,8 +53,9 @@ export async function createWebhook(
       FROM made
     )
     SELECT created_at FROM made`;
+  if (!row) return undefined;
   commits.eventsWritten();
-  return { id, url, createdAt: micros(row?.created_at), pending: 0, dead: 0, lastError: '' };
+  return { id, url, createdAt: micros(row.created_at), pending: 0, dead: 0, lastError: '' };
 }
 
 /** A project's webhooks, oldest first (their ids rise with time), after an id; never their secrets. */
