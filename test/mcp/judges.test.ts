@@ -9,7 +9,7 @@ import { startTokenProxy } from './token-proxy.js';
 
 /** Installing comes first, where that has not been done before. */
 const INSTALL_MS = 300_000;
-const JUDGING_MS = 120_000;
+const JUDGING_MS = 240_000;
 
 const binary = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
 const place = setUpPlace();
