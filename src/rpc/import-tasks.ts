@@ -24,6 +24,9 @@ type Results = MessageInitShape<typeof ImportResultSchema>[];
 
 const MAX_TRIES = 8;
 
+/** What one call may name in `blocked_by` and `parent`, in all: more takes seconds to check and to count. */
+const MAX_EDGES = 10_000;
+
 /**
  * Looks, works out what is to be done, and does it, unless the project has changed meanwhile: then again. What was
  * done before an error is there to be found, so that the same call goes on where it stopped.
@@ -49,6 +52,14 @@ export const importTasks: NonNullable<Functions['importTasks']> = async ({ store
 function importOf(store: Api['store'], call: Call, request: ImportTasksRequest): Import {
   if (request.assumedKeys.length > 0 && !request.dryRun) {
     throw invalidArgument('assumed_keys', 'is for a dry run');
+  }
+  const edges = request.tasks.reduce(
+    (sum, { blockedBy, parent }) => sum + blockedBy.length + (parent ? 1 : 0),
+    0,
+  );
+  if (edges > MAX_EDGES) {
+    const have = `have ${edges} entries in blocked_by and parent`;
+    throw invalidArgument('tasks', `${have}; at most ${MAX_EDGES} in one call: split the list`);
   }
   return {
     store,

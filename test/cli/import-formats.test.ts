@@ -276,6 +276,19 @@ describe('chunks', () => {
     expect(chunks.flatMap((chunk) => chunk.tasks)).toHaveLength(100);
   });
 
+  it('have no more dependencies than a call takes', () => {
+    const blockers = Array.from({ length: 100 }, (_, n) =>
+      fileTask({ line: n + 1, externalKey: `b${n}`, title: 'x' }),
+    );
+    const blockedBy = blockers.map(({ externalKey }) => externalKey);
+    const waiting = Array.from({ length: 250 }, (_, n) =>
+      fileTask({ line: n + 101, externalKey: `w${n}`, title: 'x', blockedBy }),
+    );
+    const { chunks, errors } = chunksOf([...blockers, ...waiting]);
+    expect(errors).toEqual([]);
+    expect(chunks.map(({ tasks }) => tasks.length)).toEqual([200, 100, 50]);
+  });
+
   it('cannot hold a family that is larger than a call', () => {
     const children = Array.from({ length: 1_000 }, (_, n) =>
       fileTask({ line: n + 2, externalKey: `${n}`, title: 'x', parent: 'p' }),

@@ -165,3 +165,11 @@ describe('a record with an error', () => {
     });
   });
 });
+
+test('a list with too many dependencies is refused as a whole, before anything is read', async () => {
+  const blockedBy = Array.from({ length: 1_000 }, (_, n) => `b${n}`);
+  const dense = Array.from({ length: 11 }, (_, n) => ({ externalKey: `w${n}`, title: 'x', blockedBy }));
+  const answer = await refused(board.member.tasks.importTasks({ tasks: dense, dryRun: true }));
+  expect(answer).toMatchObject({ code: 'InvalidArgument', field: 'tasks' });
+  expect(answer.text).toContain('have 11000 entries in blocked_by and parent; at most 10000 in one call');
+});

@@ -7,6 +7,7 @@ import { groupsInOrder } from './task-graph.js';
 const CALL_TASKS = 500;
 /** What the server takes in one call. */
 const MOST_TASKS = 1_000;
+const MOST_EDGES = 10_000;
 /** The server takes messages of 1 MiB; JSON and the envelope want room. */
 const MOST_BYTES = 900_000;
 
@@ -17,22 +18,35 @@ export interface Chunk {
   assumedKeys: string[];
 }
 
+interface Pack {
+  readonly tasks: FileTask[];
+  edges: number;
+  bytes: number;
+}
+
 /** Puts tasks into calls: each task with its sub-tasks, and after those that it waits for. */
 export function chunksOf(tasks: readonly FileTask[]): { chunks: Chunk[]; errors: LineError[] } {
   const errors: LineError[] = [];
-  const packs: { tasks: FileTask[]; bytes: number }[] = [];
+  const packs: Pack[] = [];
   for (const group of groupsInOrder(tasks)) {
     const bytes = group.reduce((sum, task) => sum + sizeOf(task), 0);
-    if (group.length > MOST_TASKS || bytes > MOST_BYTES) {
-      const message = `this and what hangs together with it are ${group.length} tasks in ${bytes} bytes; a call takes ${MOST_TASKS} in ${MOST_BYTES}`;
+    const edges = group.reduce((sum, { blockedBy, parent }) => sum + blockedBy.length + (parent ? 1 : 0), 0);
+    if (group.length > MOST_TASKS || edges > MOST_EDGES || bytes > MOST_BYTES) {
+      const message = `this and what hangs together with it are ${group.length} tasks with ${edges} dependencies in ${bytes} bytes; a call takes ${MOST_TASKS} with ${MOST_EDGES} in ${MOST_BYTES}`;
       errors.push({ line: group[0]?.line ?? 1, message });
       continue;
     }
     const last = packs.at(-1);
-    if (last && last.tasks.length + group.length <= CALL_TASKS && last.bytes + bytes <= MOST_BYTES) {
+    const fits =
+      last &&
+      last.tasks.length + group.length <= CALL_TASKS &&
+      last.edges + edges <= MOST_EDGES &&
+      last.bytes + bytes <= MOST_BYTES;
+    if (fits) {
       last.tasks.push(...group);
+      last.edges += edges;
       last.bytes += bytes;
-    } else packs.push({ tasks: [...group], bytes });
+    } else packs.push({ tasks: [...group], edges, bytes });
   }
   const brought = new Set<string>();
   const chunks = packs.map((pack): Chunk => {

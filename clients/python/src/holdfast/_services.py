@@ -956,7 +956,8 @@ class TaskService:
 
         Args:
             project: The project; absent: the token's.
-            tasks: The tasks, at most 1,000 a call.
+            tasks: The tasks, at most 1,000 a call, with at most 10,000 entries in all their `blocked_by`
+                and `parent`.
             dry_run: Only say what would happen.
             execution_id: The execution that imports; required of an AGENT. By default the client's.
             request_id: The same id with another list is refused for 24 hours. A retry is safe in any case:
@@ -2320,7 +2321,8 @@ class AsyncTaskService:
 
         Args:
             project: The project; absent: the token's.
-            tasks: The tasks, at most 1,000 a call.
+            tasks: The tasks, at most 1,000 a call, with at most 10,000 entries in all their `blocked_by`
+                and `parent`.
             dry_run: Only say what would happen.
             execution_id: The execution that imports; required of an AGENT. By default the client's.
             request_id: The same id with another list is refused for 24 hours. A retry is safe in any case:

@@ -3567,7 +3567,7 @@ type ImportTasksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The project; absent: the token's.
 	Project string `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
-	// The tasks, at most 1,000 a call.
+	// The tasks, at most 1,000 a call, with at most 10,000 entries in all their `blocked_by` and `parent`.
 	Tasks []*ImportedTask `protobuf:"bytes,2,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	// Only say what would happen.
 	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`

@@ -2031,7 +2031,7 @@ export declare type ImportTasksRequest = Message<"holdfast.v1.ImportTasksRequest
   project: string;
 
   /**
-   * The tasks, at most 1,000 a call.
+   * The tasks, at most 1,000 a call, with at most 10,000 entries in all their `blocked_by` and `parent`.
    *
    * @generated from field: repeated holdfast.v1.ImportedTask tasks = 2;
    */
