@@ -38,9 +38,10 @@ const runnable = documents()
 // The examples of one document go on from each other, as its reader does.
 describe.each(runnable)('$path', ({ examples }) => {
   let outputs: string[];
+  // Each command is a process of its own: on a busy machine they take their time.
   beforeAll(async () => {
     outputs = await run(examples.map(({ shell }) => shell));
-  });
+  }, 240_000);
 
   test.each(examples.map((example, at) => ({ ...example, at })))('example $at', ({ at, shown, shell }) => {
     const output = outputs[at] ?? '';
