@@ -50,8 +50,11 @@ export function importsOf({ path, text }: SourceFile): Import[] {
   );
 }
 
-/** TypeScript sources are imported by the name of what is built from them. */
-const sourceOf = (path: string) => path.replace(/\.js(x?)$/, '.ts$1');
+/** TypeScript sources are imported by the name of what is built from them, those with JSX too. */
+function sourceOf(path: string): string {
+  const source = path.replace(/\.js$/, '.ts');
+  return existsSync(join(root, `${source}x`)) ? `${source}x` : source;
+}
 
 function packageOf(name: string): string {
   const [scope, rest] = name.split('/');
