@@ -7,6 +7,10 @@ type Load = () => Promise<Command>;
 /** The subcommands. Each is loaded only when it is asked for, or when help must name them all. */
 const subcommands: Record<string, { group: string; load: Load }> = {
   serve: { group: 'Server:', load: async () => (await import('./cli/serve.js')).serveCommand() },
+  dashboard: {
+    group: 'Server:',
+    load: async () => (await import('./cli/dashboard.js')).dashboardCommand(),
+  },
   admin: { group: 'Server:', load: async () => (await import('./cli/admin.js')).adminCommand() },
   demo: { group: 'Server:', load: async () => (await import('./cli/demo.js')).demoCommand() },
   import: { group: 'Tasks:', load: async () => (await import('./cli/import.js')).importCommand() },

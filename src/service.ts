@@ -24,9 +24,11 @@ import { createOidc, type OidcOptions } from './rpc/oidc.js';
 import { NO_QUOTAS, type Quotas } from './rpc/quotas.js';
 import { routes } from './rpc/routes.js';
 import { createAdmission } from './rpc/vouched.js';
+import { dashboardPages } from './server/dashboard.js';
 import { pathOf } from './server/http.js';
 import { DEFAULT_LIMITS } from './server/limits.js';
 import { createHoldfastServer, type ServerOptions } from './server.js';
+import { type SignInOptions, signInEndpoint } from './sign-in.js';
 import { openDatabase } from './store/database.js';
 import { countDeliveries } from './store/deliveries.js';
 import { sequencerLag } from './store/history.js';
@@ -55,6 +57,8 @@ export interface ServiceOptions {
   readonly oidc?: OidcOptions | undefined;
   /** How much one token may ask of this process; by default as much as it likes. */
   readonly quotas?: Quotas;
+  /** How people get into the dashboard without a token at hand; by default they do not. */
+  readonly signIn?: SignInOptions | undefined;
   /** How open streams are served; tests set some of it short. */
   readonly watch?: Partial<WatchOptions> | undefined;
   readonly log: Logger;
@@ -152,11 +156,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     maxBytes: options.limits?.messageBytes ?? DEFAULT_LIMITS.messageBytes,
     log,
   });
+  const signIn = signInEndpoint(store, options.signIn ?? {}, log);
+  const dashboard = dashboardPages();
   const server = createHoldfastServer({
     routes: api,
     interceptors,
     pages: async (request, response) => {
-      if (pathOf(request) !== '/mcp') return false;
+      if (pathOf(request) !== '/mcp') {
+        return (await dashboard(request, response)) || signIn(request, response);
+      }
       await mcp.handle(request, response);
       return true;
     },

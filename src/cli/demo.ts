@@ -7,6 +7,9 @@ interface Options extends SeedOptions {
   against?: string;
   mcp?: boolean;
   seed?: boolean;
+  serve?: boolean;
+  port: string;
+  host?: string;
 }
 
 export function demoCommand(): Command {
@@ -16,6 +19,9 @@ export function demoCommand(): Command {
     .option('--mcp', 'the agents use MCP, each through a `holdfast mcp` of its own')
     .option('--seed', 'instead: make a plan with two steps for two real agents, and print their prompt')
     .option('--tokens', 'with --seed: also make a token for each of them, printed once (admin only)')
+    .option('--serve', 'instead: agents that work plans until Ctrl-C, to be watched in the dashboard')
+    .option('--port <port>', 'with --serve: where the dashboard is; 0 for any free one', '7420')
+    .option('--host <address>', 'with --serve: the address to listen on, instead of this machine only')
     .option('--project <id>', "with --seed: the project (else HOLDFAST_PROJECT, else the token's)")
     .option('--token <token>', "your token there (else HOLDFAST_TOKEN, else the local server's own)")
     .option('--json', 'print one JSON document, for programs')
@@ -38,7 +44,8 @@ Examples:
   $ holdfast demo --mcp
   $ holdfast demo --against http://localhost:7420
   $ holdfast demo --json | jq '.scenes[] | {name, ok}'
-  $ holdfast demo --seed --tokens`,
+  $ holdfast demo --seed --tokens
+  $ holdfast demo --serve`,
     )
     .action(async (options: Options) => {
       try {
@@ -49,7 +56,14 @@ Examples:
     });
 }
 
-async function run({ against, seed: seeding, ...options }: Options): Promise<number> {
+async function run({ against, seed: seeding, serve, port, host, ...options }: Options): Promise<number> {
+  if (serve) {
+    if (against || seeding || options.token) {
+      throw new UsageError('--serve runs a server of its own: leave --against, --seed and --token away');
+    }
+    const { serveForever } = await import('./demo/serve-forever.js');
+    return serveForever({ port, json: options.json === true, ...(host !== undefined && { host }) });
+  }
   if (!seeding) {
     if (options.tokens) throw new UsageError('--tokens goes with --seed');
     if (options.project) throw new UsageError('--project goes with --seed; the demo makes its own');

@@ -7,6 +7,7 @@ import type { Cluster } from '../cluster/cluster.js';
 import { type Config, ConfigError, defaultSettings, oidcOf, SETTINGS } from '../config.js';
 import { ensureOwner } from '../owner.js';
 import { startService } from '../service.js';
+import { makeSignInCode, SIGN_IN_CODE_MS } from '../sign-in-codes.js';
 import { openDatabase } from '../store/database.js';
 import { migrate } from '../store/migrate.js';
 import { createStore } from '../store/store.js';
@@ -26,6 +27,7 @@ interface ServeOptions {
   tlsKey?: string;
   tlsClientCa?: string;
   workers: number;
+  visitors?: boolean;
   json?: boolean;
 }
 
@@ -43,6 +45,7 @@ export function serveCommand(): Command {
       'let in only clients with a certificate of this CA (PEM), as whom it names',
     )
     .option('--workers <n>', 'processes that share the port, for more cores', wholeNumber, 1)
+    .option('--visitors', 'let whoever opens the dashboard look at the project "default", without a token')
     .option('--json', 'print where it listens as one JSON document, for programs')
     .addHelpText(
       'after',
@@ -92,6 +95,7 @@ async function serve(options: ServeOptions): Promise<void> {
         watches: config.TOKEN_WATCHES,
         waiters: config.TOKEN_WAITERS,
       },
+      signIn: { dataDir: config.HOLDFAST_DATA, visitors: options.visitors === true },
       log,
       tracing,
       ...(tls && { tls }),
@@ -111,7 +115,9 @@ async function serve(options: ServeOptions): Promise<void> {
       const tokenFile = await makeOwner(config, url, embedded);
       const { address, stop } =
         options.workers > 1 ? await startWorkers(options.workers, url) : await service(url);
-      announce({ options, config, address, secure: tls !== undefined, tokenFile, database });
+      // Whoever reads the owner's token may also have a link; nobody else gets one.
+      const code = tokenFile && !options.json ? await makeSignInCode(config.HOLDFAST_DATA) : undefined;
+      announce({ options, config, address, secure: tls !== undefined, tokenFile, code, database });
       return {
         stop: async () => {
           await stop();
@@ -221,10 +227,12 @@ interface Announcement {
   address: AddressInfo;
   secure: boolean;
   tokenFile: string | undefined;
+  /** Signs in to the dashboard, once. */
+  code: string | undefined;
   database: Cluster | undefined;
 }
 
-function announce({ options, config, address, secure, tokenFile, database }: Announcement): void {
+function announce({ options, config, address, secure, tokenFile, code, database }: Announcement): void {
   const anyAddress = ['127.0.0.1', '::', '0.0.0.0', '::1'].includes(address.address);
   const name = anyAddress ? 'localhost' : address.address;
   const url = `${secure ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${address.port}`;
@@ -239,11 +247,15 @@ function announce({ options, config, address, secure, tokenFile, database }: Ann
   const token = tokenFile
     ? `${tokenFile} (yours; the holdfast command finds it by itself)`
     : 'made when this database was first used; `holdfast token create` makes more';
+  const dashboard = code
+    ? `${style.cyan(`${url}/#/sign-in/${code}`)}\n           (signs you in once, within ${SIGN_IN_CODE_MS / 60_000} minutes; \`holdfast dashboard\` makes another link)`
+    : `${style.cyan(`${url}/`)}  (sign in with a token)`;
   const elsewhere = url === 'http://localhost:7420' ? '' : `HOLDFAST_URL=${url} `;
   process.stdout.write(`
 ${style.bold('Holdfast is running.')}
 
   address  ${style.cyan(url)}  (gRPC, gRPC-Web and Connect; /healthz /readyz /metrics)
+  watch    ${dashboard}
   data     ${stored}
   token    ${token}
 

@@ -20,6 +20,7 @@ import { routes } from '../../src/rpc/routes.js';
 import type { ServerLimits } from '../../src/server/limits.js';
 import { createHoldfastServer } from '../../src/server.js';
 import { startService } from '../../src/service.js';
+import type { SignInOptions } from '../../src/sign-in.js';
 import { openDatabase } from '../../src/store/database.js';
 import { createStore } from '../../src/store/store.js';
 import type { Tracing } from '../../src/tracing.js';
@@ -55,6 +56,8 @@ export interface TestServiceOptions {
   /** Where webhooks may post to; by default anywhere, since tests know nothing but the loopback. */
   readonly webhooks?: TargetPolicy;
   readonly webhookPollMs?: number;
+  /** How people get into the dashboard; by default only with a token. */
+  readonly signIn?: SignInOptions;
 }
 
 /** A whole Holdfast in this process, on a free port of the loopback. */
@@ -102,6 +105,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     quotas: { ...NO_QUOTAS, ...options.quotas },
     webhooks: options.webhooks ?? { allowPrivate: true },
     webhookPollMs: options.webhookPollMs,
+    signIn: options.signIn,
   };
   const { port, stop: stopServer } = await (options.withFeed === false ? startQuiet : startWhole)(shared);
 
@@ -155,6 +159,7 @@ interface Parts {
   readonly quotas: Quotas;
   readonly webhooks: TargetPolicy;
   readonly webhookPollMs: number | undefined;
+  readonly signIn: SignInOptions | undefined;
 }
 
 interface RunningServer {

@@ -1,6 +1,6 @@
 /**
  * Keeps the demo's own server: a process beside the demo that starts it, and takes all of it away again when the demo
- * lets go of the channel between them, which it does however it ends.
+ * lets go of the channel between them, which it does however it ends. Its arguments are options of `holdfast serve`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,10 +46,16 @@ interface Server {
 
 function startServer(): Server {
   const main = fileURLToPath(new URL('../../main.js', import.meta.url));
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], {
+  const child = spawn(process.execPath, [main, 'serve', '--json', ...process.argv.slice(2)], {
     // Not the demo's folder: a .env there is for another server.
     cwd: folder,
-    env: { ...bareEnvironment(), HOLDFAST_DATA: folder, LOCK_ENFORCEMENT: 'enforce', LOG_LEVEL: 'warn' },
+    env: {
+      ...bareEnvironment(),
+      HOLDFAST_DATA: folder,
+      LOCK_ENFORCEMENT: 'enforce',
+      HISTORY_RETENTION_DAYS: '1',
+      LOG_LEVEL: 'warn',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit');

@@ -33,7 +33,8 @@ function nextSteps({ own, project, connection: { url } }: Place): string {
     ])}`;
   }
   const there = `--url ${url} --project ${project}`;
-  return `\nThe project ${project} stays. Look at it:\n${commands([
+  const timeline = `${url}/#/p/${project}/timeline`;
+  return `\nThe project ${project} stays. Look at it:\n  ${timeline}\n${commands([
     [`npx holdfast task list ${there}`],
     [`npx holdfast history --oldest-first ${there}`],
   ])}\nTry next:\n${commands([[`npx holdfast demo --seed --against ${url}`, 'for two real agents']])}`;

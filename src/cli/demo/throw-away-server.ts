@@ -14,9 +14,13 @@ export interface ThrowAwayServer {
   stop(): Promise<void>;
 }
 
-/** Starts `holdfast serve` in ENFORCE, in a new temporary folder and on a free port of this machine. */
-export function startThrowAwayServer(): ThrowAwayServer {
-  const keeper = fork(keeperScript, {
+/**
+ * Starts `holdfast serve` in ENFORCE, in a new temporary folder.
+ *
+ * @param options of `holdfast serve`; without any, it listens on a free port of this machine
+ */
+export function startThrowAwayServer(options: readonly string[] = ['--port', '0']): ThrowAwayServer {
+  const keeper = fork(keeperScript, options, {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // The terminal's Ctrl-C is for the demo, which then stops the server in good order.

@@ -1,0 +1,190 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useLive } from '../live/use-live.js';
+import { Empty } from '../ui/empty.js';
+import { shortExecution } from '../ui/holder-name.js';
+import { Icon } from '../ui/icon.js';
+import { span } from '../ui/time.js';
+import { useKeys } from '../ui/use-keys.js';
+import { Chart } from './chart.js';
+import { EventList } from './event-list.js';
+import { type Bar, drawUp, lanesBetween } from './lanes.js';
+import { layOut } from './layout.js';
+import { Legend } from './legend.js';
+import { useGestures, useView } from './use-view.js';
+
+/** As much as is readable on the width there is, but no more than has happened yet. In ms. */
+function firstSpanMs(oldestMs: number | undefined, nowMs: number): number {
+  const readable = Math.min(150_000, Math.max(30_000, innerWidth * 90));
+  return oldestMs === undefined ? readable : Math.min(readable, Math.max(8_000, (nowMs - oldestMs) * 1.25));
+}
+
+/** Who held what, when, and who bounced off whom. */
+export function TimelinePage() {
+  const { live, project } = useLive();
+  const { log, board, renewals, clock, version } = live;
+  const nowMs = useCallback(() => clock.now(), [clock]);
+  const oldestMs = log.events[0]?.at && timestampMs(log.events[0].at);
+  const controls = useView(nowMs, firstSpanMs(oldestMs, nowMs()));
+  const { view, zoom, pan, follow, show } = controls;
+  const [scrolled, setScrolled] = useState(0);
+  const chart = useRef<HTMLDivElement>(null);
+  const width = useWidth(chart);
+  useGestures(chart, controls);
+
+  const readFromMs = oldestMs ?? view.fromMs;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: log and board are changed in place; their version tells.
+  const drawn = useMemo(
+    () => drawUp(log.events, board.leases, readFromMs),
+    [log, board, version, readFromMs],
+  );
+  const { lanes, leftOut } = lanesBetween(drawn, view.fromMs, view.toMs);
+  const now = nowMs();
+  const layout = layOut(lanes, view, width, now);
+  // Lanes that are scrolled out of sight are not drawn.
+  const inView = layout.lanes.filter(
+    ({ top, height }) => top + height > scrolled - innerHeight / 2 && top < scrolled + innerHeight * 1.5,
+  );
+
+  // Panned to the edge of what was read: read on.
+  const wantsOlder = view.fromMs < readFromMs && !log.complete && live.loaded === 'all';
+  useEffect(() => {
+    if (wantsOlder && !log.loading) live.loadOlder().catch(() => {});
+  }, [wantsOlder, log, live]);
+
+  useKeys(
+    new Map([
+      ['+', () => zoom(0.6)],
+      ['=', () => zoom(0.6)],
+      ['-', () => zoom(1 / 0.6)],
+      ['ArrowLeft', () => pan(-0.2)],
+      ['ArrowRight', () => pan(0.2)],
+      ['n', follow],
+      ['f', () => show(readFromMs)],
+    ]),
+  );
+
+  const titleOf = (taskId: string) => live.titleOf(taskId);
+  const renewalsOf = ({ key }: Bar) => renewals.get(key) ?? [];
+  const last = log.events.at(-1);
+
+  return (
+    <div className="timeline-page" onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}>
+      <div className="timeline-tools" role="toolbar" aria-label="Zoom and pan">
+        <button
+          type="button"
+          className="button icon-only"
+          onClick={() => pan(-0.5)}
+          aria-label="Earlier"
+          title="Earlier (←)"
+        >
+          <Icon name="back" />
+        </button>
+        <button
+          type="button"
+          className="button icon-only"
+          onClick={() => zoom(1 / 0.6)}
+          aria-label="Zoom out"
+          title="Zoom out (−)"
+        >
+          <Icon name="minus" />
+        </button>
+        <span className="span" aria-live="polite">
+          {span(view.toMs - view.fromMs)}
+        </span>
+        <button
+          type="button"
+          className="button icon-only"
+          onClick={() => zoom(0.6)}
+          aria-label="Zoom in"
+          title="Zoom in (+)"
+        >
+          <Icon name="plus" />
+        </button>
+        <button
+          type="button"
+          className="button"
+          onClick={() => show(readFromMs)}
+          title="Show all that was read (F)"
+        >
+          <Icon name="fit" /> All
+        </button>
+        <button
+          type="button"
+          className="button"
+          aria-pressed={view.following}
+          onClick={follow}
+          title="Follow the present (N)"
+        >
+          <Icon name="now" /> Now
+        </button>
+        <Legend />
+      </div>
+      <div className="lanes">
+        <div className="lane-names" style={{ height: layout.height }}>
+          {inView.map(({ lane, top, height }) => (
+            <div
+              key={lane.key}
+              className="lane-name"
+              style={{ top, height }}
+              title={`${lane.principal}, execution ${lane.executionId}`}
+            >
+              <strong>{lane.principal || 'nobody'}</strong>
+              <span>{shortExecution({ $typeName: 'holdfast.v1.Holder', ...lane })}</span>
+            </div>
+          ))}
+        </div>
+        <div className="chart-box" ref={chart}>
+          <Chart
+            layout={layout}
+            inView={inView}
+            view={view}
+            width={width}
+            nowMs={now}
+            project={project}
+            titleOf={titleOf}
+            renewalsOf={renewalsOf}
+          />
+        </div>
+      </div>
+      {leftOut > 0 && (
+        <p className="left-out">
+          {leftOut.toLocaleString('en')} older leases are not drawn: too many to tell apart. Zoom in to see
+          them.
+        </p>
+      )}
+      {lanes.length === 0 &&
+        (last ? (
+          <Empty title="No lease in this stretch of time">
+            <button
+              type="button"
+              className="button"
+              onClick={() => show(last.at ? timestampMs(last.at) - 60_000 : now)}
+            >
+              Show the last ones
+            </button>
+          </Empty>
+        ) : (
+          live.loaded === 'all' && (
+            <Empty title="Nobody has held a task yet">
+              <p>Leases appear here as they are granted. See two agents race for one step:</p>
+              <pre>npx holdfast demo --against {location.origin}</pre>
+            </Empty>
+          )
+        ))}
+      <EventList events={log.events} nowMs={now} project={project} titleOf={titleOf} />
+    </div>
+  );
+}
+
+function useWidth(element: React.RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(800);
+  useEffect(() => {
+    const target = element.current;
+    if (!target) return;
+    const observer = new ResizeObserver(() => setWidth(target.clientWidth));
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
+}

@@ -1,0 +1,107 @@
+import type { Logger } from 'pino';
+import { HOUR, SECOND } from './domain/instant.js';
+import type { Role } from './domain/principal.js';
+import { hashSecret } from './rpc/authenticate.js';
+import { newId, newSecret } from './rpc/ids.js';
+import { type HttpRequest, type HttpResponse, pathOf, sendJson, sendWrongMethod } from './server/http.js';
+import type { ExtraPages } from './server/pages.js';
+import { takeSignInCode } from './sign-in-codes.js';
+import type { Store } from './store/store.js';
+import { createToken } from './store/tokens.js';
+
+/** How people get into the dashboard without a token at hand. */
+export interface SignInOptions {
+  /** Where one-time codes are; absent: there are none. */
+  readonly dataDir?: string;
+  /** Whoever opens the dashboard may look at the project `default`. */
+  readonly visitors?: boolean;
+}
+
+/** What signs in by a link lives no longer than a working day. */
+const TOKEN_LIFE = 12 * HOUR;
+
+/** A code is 43 characters. */
+const MAX_BODY_BYTES = 1_024;
+
+/**
+ * `/sign-in`: POST `{"code": …}` exchanges a one-time code for a token of the owner, once. GET says whether visitors
+ * are let in; to them POST `{"visitor": true}` gives a token that may only read.
+ */
+export function signInEndpoint(
+  store: Store,
+  { dataDir, visitors = false }: SignInOptions,
+  log: Logger,
+): ExtraPages {
+  // One token for all visitors: asking again and again makes nothing.
+  let visitor: Promise<string> | undefined;
+  const visitorToken = () => {
+    visitor ??= makeToken(store, 'visitor', 'viewer', undefined);
+    return visitor;
+  };
+
+  return async (req, res) => {
+    if (pathOf(req) !== '/sign-in') return false;
+    if (req.method === 'GET' || req.method === 'HEAD') {
+      sendJson(req, res, 200, { visitors });
+      return true;
+    }
+    if (req.method !== 'POST') {
+      sendWrongMethod(req, res, ['GET', 'HEAD', 'POST']);
+      return true;
+    }
+    const asked = await readAsked(req);
+    if (asked === undefined) {
+      refuse(req, res, 400, 'invalid_argument', 'send {"code": "…"} as JSON');
+    } else if (asked.visitor === true && visitors) {
+      sendJson(req, res, 200, { token: await visitorToken() });
+    } else if (typeof asked.code === 'string' && dataDir && (await takeSignInCode(dataDir, asked.code))) {
+      const token = await makeToken(store, 'owner', 'admin', TOKEN_LIFE);
+      log.info({ seconds: TOKEN_LIFE / SECOND }, 'the owner signed in to the dashboard by a link');
+      sendJson(req, res, 200, { token });
+    } else {
+      const advice = 'run `holdfast dashboard` beside the server for a new link, or sign in with a token';
+      refuse(req, res, 403, 'permission_denied', `the link was used already, or is too old: ${advice}`);
+    }
+    return true;
+  };
+}
+
+function refuse(req: HttpRequest, res: HttpResponse, status: number, code: string, message: string): void {
+  sendJson(req, res, status, { code, message });
+}
+
+/** The request's JSON object; undefined when it is none, or too long. */
+async function readAsked(req: HttpRequest): Promise<{ code?: unknown; visitor?: unknown } | undefined> {
+  let body = '';
+  for await (const chunk of req) {
+    body += chunk;
+    if (body.length > MAX_BODY_BYTES) return undefined;
+  }
+  try {
+    const asked: unknown = JSON.parse(body);
+    return typeof asked === 'object' && asked !== null ? asked : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function makeToken(store: Store, principal: string, role: Role, lifetime: number | undefined) {
+  const secret = newSecret();
+  const made = await createToken(
+    store,
+    'default',
+    {
+      id: newId(),
+      hash: hashSecret(secret),
+      principal,
+      kind: 'PERSON',
+      role,
+      owner: role === 'admin',
+      lifetime,
+    },
+    undefined,
+  );
+  if (made === 'OTHER_KIND')
+    throw new Error(`The principal "${principal}" of the project "default" is an agent.`);
+  return secret;
+}
