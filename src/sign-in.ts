@@ -35,7 +35,10 @@ export function signInEndpoint(
   // One token for all visitors: asking again and again makes nothing.
   let visitor: Promise<string> | undefined;
   const visitorToken = () => {
-    visitor ??= makeToken(store, 'visitor', 'viewer', undefined);
+    visitor ??= makeToken(store, 'visitor', 'viewer', undefined).catch((error) => {
+      visitor = undefined;
+      throw error;
+    });
     return visitor;
   };
 
