@@ -86,17 +86,29 @@ export function BoardPage({ filter, onFilter }: { filter: Filter; onFilter: (fil
   );
 }
 
+/** What to do next is a matter of who looks. */
 function NoTasks() {
-  const { project } = usePlace();
+  const { project, session } = usePlace();
+  if (!session.canWrite) {
+    return (
+      <Empty title="No tasks yet">
+        <p>They appear here as soon as somebody makes one.</p>
+      </Empty>
+    );
+  }
   return (
     <Empty title="No tasks yet">
       <p>Turn a checklist into tasks, or add one. They appear here at once.</p>
       <pre>npx holdfast import PLAN.md{'\n'}npx holdfast task add "Write the changelog"</pre>
-      <p>
-        Or see two agents race for a step, in a project of its own. The{' '}
-        <a href={pageLink(project, 'timeline')}>timeline</a> shows it as it happens:
-      </p>
-      <pre>npx holdfast demo --against {location.origin}</pre>
+      {session.me.owner && (
+        <>
+          <p>
+            Or see two agents race for a step, in a project of its own. The{' '}
+            <a href={pageLink(project, 'timeline')}>timeline</a> shows it as it happens:
+          </p>
+          <pre>npx holdfast demo --against {location.origin}</pre>
+        </>
+      )}
     </Empty>
   );
 }

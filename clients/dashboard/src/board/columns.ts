@@ -59,14 +59,13 @@ function passes(task: Task, board: Board, { text, planId, label, principal }: Fi
   ].some((value) => value?.toLowerCase().includes(sought));
 }
 
-/** As the ready queue has it: priority, then the plan's order, then age. */
+/** As the ready queue has it: priority, then the plan's order, then age, in which the board has them already. */
 function byRank(a: Task, b: Task): number {
-  return b.priority - a.priority || a.planOrder - b.planOrder || createdAt(a) - createdAt(b);
+  return b.priority - a.priority || a.planOrder - b.planOrder;
 }
 
 const grantedAt = (board: Board, { id }: Task) => board.leases.get(id)?.grantedAtMs ?? 0;
 const closedAt = ({ closedAt: at }: Task) => (at ? timestampMs(at) : 0);
-const createdAt = ({ createdAt: at }: Task) => (at ? timestampMs(at) : 0);
 
 /** How far a plan is. */
 export interface PlanProgress {
