@@ -14,6 +14,9 @@ export interface McpEndpointOptions {
   log: Logger;
 }
 
+/** What is over soon, as HTTP has it. */
+const BUSY: Readonly<Record<number, number>> = { [Code.ResourceExhausted]: 429, [Code.Unavailable]: 503 };
+
 /** MCP as a page of this server. It is a client like any other: all it does goes through the API. */
 export function mcpEndpoint({ transport, stopping, maxBytes, log }: McpEndpointOptions): HttpEndpoint {
   const connect = (token: string) =>
@@ -22,9 +25,12 @@ export function mcpEndpoint({ transport, stopping, maxBytes, log }: McpEndpointO
     connect,
     async authenticate(token) {
       try {
-        return (await connect(token).projects.whoAmI({})).principal;
+        return { principal: (await connect(token).projects.whoAmI({})).principal };
       } catch (error) {
         if (error instanceof ConnectError && error.code === Code.Unauthenticated) return undefined;
+        if (error instanceof ConnectError && error.code in BUSY) {
+          return { status: BUSY[error.code] as number, why: error.rawMessage };
+        }
         throw error;
       }
     },

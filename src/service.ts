@@ -87,6 +87,17 @@ const inTime = <T>(value: Promise<T>): Promise<T> =>
     sleep(SCRAPE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('the database is slow'))),
   ]);
 
+/** What is not answered yet is not asked again, however many scrape. */
+const atScrape = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
+  let asked: Promise<T> | undefined;
+  return () => {
+    asked ??= ask().finally(() => {
+      asked = undefined;
+    });
+    return inTime(asked);
+  };
+};
+
 /** Puts one replica together and starts it: pool, feed and server. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log } = options;
@@ -97,16 +108,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const relay = createCommitRelay();
   const store = createStore(database, options.defaults, relay);
   const metrics = createMetrics({
-    sequencerLag: () => inTime(sequencerLag(store).then((waited) => waited / SECOND)),
-    outboxDepth: () => inTime(countDeliveries(store)),
-    liveLeases: () => inTime(countLiveLeases(store)),
-    tasks: () => inTime(countTasks(store)),
-    connections: () => inTime(countConnections(store)),
-    databaseSeconds: async () => {
+    sequencerLag: atScrape(async () => (await sequencerLag(store)) / SECOND),
+    outboxDepth: atScrape(() => countDeliveries(store)),
+    liveLeases: atScrape(() => countLiveLeases(store)),
+    tasks: atScrape(() => countTasks(store)),
+    connections: atScrape(() => countConnections(store)),
+    databaseSeconds: atScrape(async () => {
       const began = performance.now();
-      await inTime(ping(store));
+      await ping(store);
       return (performance.now() - began) / 1_000;
-    },
+    }),
   });
   const targets = createWebhookTargets(options.webhooks);
   const feed = startFeed(
@@ -156,7 +167,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     maxBytes: options.limits?.messageBytes ?? DEFAULT_LIMITS.messageBytes,
     log,
   });
-  const signIn = signInEndpoint(store, options.signIn ?? {}, log);
+  const signIn = signInEndpoint(store, authenticate, options.signIn ?? {}, log);
   const dashboard = dashboardPages();
   const server = createHoldfastServer({
     routes: api,

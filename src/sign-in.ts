@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { HOUR, SECOND } from './domain/instant.js';
 import type { Role } from './domain/principal.js';
-import { hashSecret } from './rpc/authenticate.js';
+import { type Authenticate, hashSecret } from './rpc/authenticate.js';
 import { newId, newSecret } from './rpc/ids.js';
 import { type HttpRequest, type HttpResponse, pathOf, sendJson, sendWrongMethod } from './server/http.js';
 import type { ExtraPages } from './server/pages.js';
@@ -29,16 +29,19 @@ const MAX_BODY_BYTES = 1_024;
  */
 export function signInEndpoint(
   store: Store,
+  authenticate: Authenticate,
   { dataDir, visitors = false }: SignInOptions,
   log: Logger,
 ): ExtraPages {
-  // One token for all visitors: asking again and again makes nothing.
+  // One token for all visitors, as long as it is valid: asking again and again makes nothing.
   let visitor: Promise<string> | undefined;
+  const currentVisitor = async (token: Promise<string> | undefined): Promise<string> => {
+    const known = await token?.catch(() => undefined);
+    const identity = known && (await authenticate(known));
+    return known && identity ? known : makeToken(store, 'visitor', 'viewer', TOKEN_LIFE);
+  };
   const visitorToken = () => {
-    visitor ??= makeToken(store, 'visitor', 'viewer', undefined).catch((error) => {
-      visitor = undefined;
-      throw error;
-    });
+    visitor = currentVisitor(visitor);
     return visitor;
   };
 
@@ -75,12 +78,12 @@ function refuse(req: HttpRequest, res: HttpResponse, status: number, code: strin
 
 /** The request's JSON object; undefined when it is none, or too long. */
 async function readAsked(req: HttpRequest): Promise<{ code?: unknown; visitor?: unknown } | undefined> {
-  let body = '';
-  for await (const chunk of req) {
-    body += chunk;
-    if (body.length > MAX_BODY_BYTES) return undefined;
-  }
   try {
+    let body = '';
+    for await (const chunk of req) {
+      body += chunk;
+      if (body.length > MAX_BODY_BYTES) return undefined;
+    }
     const asked: unknown = JSON.parse(body);
     return typeof asked === 'object' && asked !== null ? asked : undefined;
   } catch {

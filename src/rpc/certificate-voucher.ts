@@ -11,12 +11,13 @@ const ROLES: readonly Role[] = ['agent', 'viewer', 'member', 'admin'];
  * @throws UNAUTHENTICATED when it names nobody
  */
 export function voucherOf(certificate: PeerCertificate): Voucher {
-  const { commonName, organization = 'default', unit = 'agent', fingerprint, validTo } = certificate;
-  if (commonName === undefined) throw unauthenticated('its subject must have one CN, the principal');
+  const { commonName, organization = 'default', unit = 'agent', id, validTo } = certificate;
+  if (!commonName) throw unauthenticated('its subject must have one CN, the principal');
+  if (organization === '') throw unauthenticated('its subject must have one O, the project, or none');
   const role = ROLES.find((known) => known === unit);
-  if (!role) throw unauthenticated(`its OU must be ${ROLES.join(', ')} or absent`);
+  if (!role) throw unauthenticated(`its OU must be one of ${ROLES.join(', ')}, or absent`);
   return {
-    source: `certificate ${fingerprint}`,
+    source: `certificate ${id}`,
     principal: commonName,
     project: organization,
     role,

@@ -54,13 +54,19 @@ export function createOidc(options: OidcOptions): (jwt: string) => Promise<Vouch
     } catch (error) {
       if (error instanceof ConnectError) throw error;
       // What a token says of itself is not told on: only what is wrong with it.
-      if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) {
+      if (!(error instanceof errors.JOSEError) || PROVIDERS_FAULTS.has(error.code)) {
         throw new ConnectError('The identity provider does not answer; try again.', Code.Unavailable);
       }
       throw unauthenticated(faultOf(error));
     }
   };
 }
+
+/** What is wrong with the provider's keys, not with the token. */
+const PROVIDERS_FAULTS = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT']);
+
+/** The last second of the year 9999: no later instant can be told. */
+const LATEST_EXP = 253_402_300_799;
 
 async function discover(issuer: string): Promise<Keys> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
@@ -96,7 +102,7 @@ function voucherOf(payload: JWTPayload, { issuer, roles, claims }: OidcOptions):
     principal,
     role,
     project,
-    expiresAt: Math.floor((payload.exp ?? 0) * SECOND),
+    expiresAt: Math.floor(Math.min(payload.exp ?? 0, LATEST_EXP) * SECOND),
   };
 }
 

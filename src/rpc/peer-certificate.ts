@@ -2,9 +2,9 @@ import { createContextKey } from '@connectrpc/connect';
 
 /** What a client's certificate says, once its chain was checked. */
 export interface PeerCertificate {
-  /** SHA-256 of the certificate, in hex. */
-  readonly fingerprint: string;
-  /** The subject's CN, O and OU; undefined where it has none, or several. */
+  /** SHA-256 of its issuer and serial number, in hex. */
+  readonly id: string;
+  /** The subject's CN, O and OU; undefined where it has none, empty where it has several. */
   readonly commonName: string | undefined;
   readonly organization: string | undefined;
   readonly unit: string | undefined;

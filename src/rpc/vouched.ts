@@ -49,6 +49,9 @@ export function createAdmission(store: Store, authenticate: Authenticate) {
     if (principal === '' || principal.length > MAX_ID || UNPRINTABLE.test(principal)) {
       throw unauthenticated('its subject is no name of a principal: 1 to 256 printable characters');
     }
+    if (project.length > MAX_ID || UNPRINTABLE.test(project)) {
+      throw unauthenticated('its project is no id of one: 1 to 256 printable characters');
+    }
     if (isReservedPrincipal(principal))
       throw unauthenticated(`the name ${JSON.stringify(principal)} is reserved`);
     // Another role or project of the same subject is another token.

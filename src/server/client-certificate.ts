@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { PeerCertificate } from '../rpc/peer-certificate.js';
 import type { HttpRequest } from './http.js';
@@ -15,10 +16,14 @@ export function clientCertificate(req: HttpRequest): PeerCertificate | undefined
 }
 
 function read(socket: TLSSocket): PeerCertificate | undefined {
-  const { fingerprint256, subject, valid_to } = socket.getPeerCertificate();
+  const { fingerprint256, issuer, serialNumber, subject, valid_to } = socket.getPeerCertificate();
   if (!fingerprint256) return undefined;
   return {
-    fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
+    // Not its fingerprint: an ECDSA signature has a second form that is as valid, which whoever has the certificate can
+    // write, and be another one.
+    id: createHash('sha256')
+      .update(JSON.stringify([Object.entries(issuer), serialNumber]))
+      .digest('hex'),
     commonName: single(subject.CN),
     organization: single(subject.O),
     unit: single(subject.OU),
@@ -26,5 +31,8 @@ function read(socket: TLSSocket): PeerCertificate | undefined {
   };
 }
 
-/** Node answers a list when there are several, whatever its types say. */
-const single = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+/** Node answers a list when there are several, whatever its types say: which of them is meant nobody knows. */
+const single = (value: unknown) => {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' ? value : '';
+};

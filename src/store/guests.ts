@@ -32,12 +32,16 @@ export async function admit({ database: { sql }, commits }: Store, guest: Guest)
     actor: { principal, kind, executionId: undefined },
     payload: { tokenId, principal, kind, role },
   });
-  const [row] = await sql<{ home: boolean; same_kind: boolean; fresh: boolean | null }[]>`
+  const [row] = await sql<{ home: boolean; barred: boolean; same_kind: boolean; fresh: boolean | null }[]>`
     WITH clock AS MATERIALIZED (SELECT holdfast_now() AS t), home AS (
       SELECT id FROM project WHERE id = ${project}
+    ), barred AS (
+      SELECT FROM token WHERE hash = ${guest.hash} AND revoked_at IS NOT NULL
     ), known AS (
+      -- Whoever is not admitted writes nothing, however often it comes.
       INSERT INTO principal (project, id, kind) SELECT home.id, ${principal}, ${kindCodes.code(kind)}::smallint FROM home
-      ON CONFLICT (project, id) DO UPDATE SET kind = principal.kind RETURNING kind
+      WHERE NOT EXISTS (SELECT FROM barred)
+      ON CONFLICT (project, id) DO UPDATE SET kind = principal.kind WHERE principal.kind = excluded.kind RETURNING kind
     ), made AS (
       INSERT INTO token (project, id, principal, kind, role, owner, hash, created_at, expires_at)
       SELECT ${project}, ${tokenId}, ${principal}, known.kind, ${roleCodes.code(role)}::smallint, false, ${guest.hash}, t,
@@ -53,9 +57,11 @@ export async function admit({ database: { sql }, commits }: Store, guest: Guest)
       FROM clock, made WHERE made.fresh
     )
     SELECT EXISTS (SELECT 1 FROM home) AS home,
+      EXISTS (SELECT FROM barred) AS barred,
       EXISTS (SELECT 1 FROM known WHERE kind = ${kindCodes.code(kind)}) AS same_kind,
       (SELECT fresh FROM made) AS fresh`;
   if (!row?.home) return 'NO_PROJECT';
+  if (row.barred) return 'REFUSED';
   if (!row.same_kind) return 'OTHER_KIND';
   if (row.fresh === null) return 'REFUSED';
   if (row.fresh) commits.eventsWritten();

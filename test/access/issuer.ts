@@ -13,8 +13,8 @@ export interface Issuer {
   readonly strangeKey: CryptoKey;
   /** How often its keys were asked for. */
   asked: number;
-  /** While true it answers nothing but 503. */
-  down: boolean;
+  /** What answers nothing but 503. */
+  down: 'ALL' | 'KEYS' | undefined;
 }
 
 export async function startIssuer(audience: string): Promise<Issuer> {
@@ -25,7 +25,8 @@ export async function startIssuer(audience: string): Promise<Issuer> {
   const key = await newKey('first');
   const { privateKey: strangeKey } = await generateKeyPair('ES256');
   const server = createServer((request, response) => {
-    if (issuer.down) return void response.writeHead(503).end();
+    if (issuer.down === 'ALL' || (issuer.down === 'KEYS' && request.url === '/keys'))
+      return void response.writeHead(503).end();
     response.setHeader('content-type', 'application/json');
     if (request.url === '/.well-known/openid-configuration') {
       return void response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }));
@@ -50,7 +51,7 @@ export async function startIssuer(audience: string): Promise<Issuer> {
     },
     strangeKey,
     asked: 0,
-    down: false,
+    down: undefined,
   };
   return issuer;
 }

@@ -10,6 +10,7 @@ import { makeOwner } from '../support/owner.js';
 import { createTestDatabase } from '../support/postgres.js';
 import { DEFAULT_SETTINGS } from '../support/service.js';
 import { type KeyPair, makeClientCa } from './client-ca.js';
+import { withTwinSignature } from './twin-signature.js';
 
 const ca = makeClientCa();
 const tls = makeCertificate();
@@ -94,6 +95,8 @@ describe('its subject', () => {
     ['/O=default', 'one CN'],
     ['/CN=a/CN=b', 'one CN'],
     ['/CN=x/OU=root', 'its OU must be'],
+    ['/CN=x/OU=viewer/OU=sales', 'its OU must be'],
+    ['/CN=x/O=default/O=harbour', 'one O'],
     ['/CN=x/O=nowhere', 'there is no project'],
     ['/CN=owner/OU=admin', 'reserved'],
   ])('%s names nobody', async (subject, text) => {
@@ -128,4 +131,13 @@ test('one certificate is one token, which an admin may revoke', async () => {
   expect(await refusalOf(whoIs(pair))).toEqual(['Unauthenticated', expect.stringContaining('revoked')]);
   // Another certificate of the same name is another one.
   expect((await whoIs(ca.sign('/CN=zoe'))).principal).toBe('zoe');
+});
+
+test('a revoked certificate stays revoked with the other form of its signature', async () => {
+  const pair = ca.sign('/CN=kim');
+  const twin = { ...pair, cert: withTwinSignature(pair.cert) };
+  const { tokenId } = await whoIs(pair);
+  expect((await whoIs(twin)).tokenId).toBe(tokenId);
+  await owner().revokeToken(tokenId);
+  expect(await refusalOf(whoIs(twin))).toEqual(['Unauthenticated', expect.stringContaining('revoked')]);
 });

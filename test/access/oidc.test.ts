@@ -163,7 +163,7 @@ test('the provider is asked for its keys once', async () => {
 
 test('a provider that is away is UNAVAILABLE for its tokens, and nothing for others', async () => {
   const away = await startIssuer(AUDIENCE);
-  away.down = true;
+  away.down = 'ALL';
   const other = await startTestService({
     oidc: {
       issuer: away.url,
@@ -176,7 +176,9 @@ test('a provider that is away is UNAVAILABLE for its tokens, and nothing for oth
   const call = (token: string) => anyRpc(other.url).call('ProjectService/WhoAmI', {}, token);
   expect(await call(jwt)).toMatchObject({ code: 'Unavailable' });
   expect(await call(other.ownerToken)).toMatchObject({ code: 'Ok' });
-  away.down = false;
+  away.down = 'KEYS';
+  expect(await call(jwt)).toMatchObject({ code: 'Unavailable' });
+  away.down = undefined;
   expect(await call(jwt)).toMatchObject({ code: 'Ok' });
 });
 

@@ -162,3 +162,18 @@ it('answers over HTTP/2 too', async () => {
     session.destroy();
   }
 });
+
+test('over the quota is 429, with when to come again, and nothing for the log of faults', async () => {
+  const service = await startTestService({ quotas: { requestsPerSecond: 1 } });
+  const ask = () =>
+    fetch(`${service.url}/mcp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.ownerToken}`, 'content-type': 'application/json' },
+      body: '{}',
+    });
+  const answers = await Promise.all(Array.from({ length: 40 }, ask));
+  const statuses = new Set(answers.map(({ status }) => status));
+  expect(statuses).toContain(429);
+  expect([...statuses].every((status) => status < 500)).toBe(true);
+  expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('1');
+});

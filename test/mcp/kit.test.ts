@@ -84,6 +84,22 @@ describe("Claude Code's hooks", () => {
     expect(await place.endOf(task)).toBe('RELEASED');
   });
 
+  it('go by the answer itself, not by what a task says', async () => {
+    const taskId = await place.newTask('x');
+    const agent = place.service.client(place.adaToken, 'run-3');
+    await agent.leases.acquireLease({ taskId, executionId: 'run-3' });
+    const task = { title: 'x "execution_id":"run-3"', body: '{"execution_id":"run-3"}' };
+    const answer = [{ type: 'text', text: JSON.stringify({ acquired: true, execution_id: 'run-2', task }) }];
+    const inSession = {
+      session_id: 's2',
+      tool_name: 'mcp__holdfast__acquire_next_task',
+      tool_response: answer,
+    };
+    expect((await hook({ ...inSession, hook_event_name: 'PostToolUse' })).code).toBe(0);
+    expect((await hook({ ...inSession, hook_event_name: 'SessionEnd' })).code).toBe(0);
+    expect(await place.endOf(taskId)).toBe('LIVE');
+  });
+
   it('say nothing to the agent of what is wrong with themselves', async () => {
     cli.env.HOLDFAST_TOKEN = '';
     const { code, stderr } = await post('Edit', {});

@@ -14,8 +14,8 @@ import { isToolsetName, TOOLSET_NAMES, TOOLSETS } from './toolsets.js';
 
 /** What serving over HTTP needs of the server that it is part of. */
 export interface HttpOptions {
-  /** Whose token it is; undefined when it is nobody's. */
-  authenticate(token: string): Promise<string | undefined>;
+  /** Whose token it is; undefined when it is nobody's, and a status of HTTP when that cannot be told now. */
+  authenticate(token: string): Promise<{ principal: string } | { status: number; why: string } | undefined>;
   /** The API, as the token's principal. */
   connect(token: string): Holdfast;
   /** Fires when the server stops: calls that wait are then answered at once. */
@@ -66,12 +66,13 @@ export function createHttpEndpoint(options: HttpOptions): HttpEndpoint {
     const foreign = originValidationResponse(request, localhostAllowedOrigins());
     if (foreign) return foreign;
     const token = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
-    const principal = token && (await options.authenticate(token));
-    if (!principal) {
+    const caller = token ? await options.authenticate(token) : undefined;
+    if (caller && 'status' in caller) return refusal(caller.status, caller.why, { 'retry-after': '1' });
+    if (!token || !caller) {
       const why = token ? 'The token is not valid, or was revoked.' : 'A token is missing.';
       return refusal(401, `${why} Send Authorization: Bearer hf_…`, { 'www-authenticate': 'Bearer' });
     }
-    const authInfo: AuthInfo = { token, clientId: principal, scopes: [] };
+    const authInfo: AuthInfo = { token, clientId: caller.principal, scopes: [] };
     const response = await handler.fetch(request, { authInfo });
     // Whether the connection is kept is for the server to say; over HTTP/2 nobody may.
     response.headers.delete('connection');

@@ -72,14 +72,28 @@ function readEvent(json: string): HookInput {
   throw new UsageError('stdin holds no event; Claude Code writes one when it runs this as a hook');
 }
 
-/** The executions that an acquire tool answered, wherever in the answer it stands. */
-function executionsIn({ tool_name: tool = '', tool_response }: HookInput): string[] {
-  if (!/^mcp__.*(?:acquire|claim)/.test(tool)) return [];
-  // The answer may be told as text within JSON: then its quotes are escaped.
-  const found = JSON.stringify(tool_response ?? null).matchAll(
-    /\\*"execution_id\\*":\\*"([^"\\]{1,256})\\*"/g,
-  );
-  return [...new Set([...found].map(([, id = '']) => id))];
+/** The execution that an acquire tool answered. */
+function executionsIn({ tool_name: tool = '', tool_response: told }: HookInput): string[] {
+  return /^mcp__.*(?:acquire|claim)/.test(tool) ? [...new Set(answeredBy(told))] : [];
+}
+
+/**
+ * Only what stands in the answer itself, however it is wrapped: in the texts of a task, which are somebody else's word,
+ * another run may be named.
+ */
+function answeredBy(told: unknown): string[] {
+  if (typeof told === 'string') {
+    try {
+      return answeredBy(JSON.parse(told));
+    } catch {
+      return [];
+    }
+  }
+  if (Array.isArray(told)) return told.flatMap(answeredBy);
+  if (typeof told !== 'object' || told === null) return [];
+  const { execution_id: id, structuredContent, content, text } = told as Record<string, unknown>;
+  if (typeof id === 'string') return id.length > 0 && id.length <= 256 ? [id] : [];
+  return [structuredContent, content, text].flatMap(answeredBy);
 }
 
 /** @returns whether something was lost that the agent has not been told of; it is told on stderr now */

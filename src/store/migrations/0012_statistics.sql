@@ -5,6 +5,10 @@
 -- The rows are of many projects, so that none is remembered by its name, and another one taken for empty.
 DO $$
 BEGIN
+  -- Looked at before the locks, which would stop everybody on a database that is in use, and again behind them.
+  IF EXISTS (SELECT FROM task UNION ALL SELECT FROM lease) THEN
+    RETURN;
+  END IF;
   LOCK TABLE task, task_state, dependency, queue, queue_label, lease, note IN ACCESS EXCLUSIVE MODE;
   IF EXISTS (SELECT FROM task UNION ALL SELECT FROM lease) THEN
     RETURN;
