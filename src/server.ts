@@ -160,7 +160,8 @@ function endUploadWithAnswer(stream: ServerHttp2Stream): void {
 
 function reasonOf(err: unknown): string {
   const { code, message } = err as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return 'the port is taken. Stop what listens there or choose another port';
+  if (code === 'EADDRINUSE')
+    return 'the port is taken. Stop what listens there, or choose another port with PORT or --port';
   if (code === 'EACCES') return 'not allowed. Choose a port above 1023';
   if (code === 'EADDRNOTAVAIL') return 'this machine does not have that address';
   return message;

@@ -17,7 +17,7 @@ interface Options {
 export function dashboardCommand(): Command {
   return new Command('dashboard')
     .description("Print a link that signs the owner in to the local server's dashboard, once")
-    .option('--url <url>', 'where the server is (else HOLDFAST_URL, else the server on this machine)')
+    .option('--url <url>', 'where the server is (else HOLDFAST_URL, else http://localhost:7420)')
     .option('--data <folder>', "the server's data folder (else HOLDFAST_DATA)")
     .option('--json', 'print one JSON document, for programs')
     .addHelpText(

@@ -247,10 +247,10 @@ function announce({ options, config, address, secure, tokenFile, code, database 
   const token = tokenFile
     ? `${tokenFile} (yours; the holdfast command finds it by itself)`
     : 'made when this database was first used; `holdfast token create` makes more';
-  const dashboard = code
-    ? `${style.cyan(`${url}/#/sign-in/${code}`)}\n           (signs you in once, within ${SIGN_IN_CODE_MS / 60_000} minutes; \`holdfast dashboard\` makes another link)`
-    : `${style.cyan(`${url}/`)}  (sign in with a token)`;
   const elsewhere = url === 'http://localhost:7420' ? '' : `HOLDFAST_URL=${url} `;
+  const dashboard = code
+    ? `${style.cyan(`${url}/#/sign-in/${code}`)}\n           (signs you in once, within ${SIGN_IN_CODE_MS / 60_000} minutes; \`${elsewhere}holdfast dashboard\` makes another link)`
+    : `${style.cyan(`${url}/`)}  (sign in with a token)`;
   process.stdout.write(`
 ${style.bold('Holdfast is running.')}
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { queueFilter } from './acquire-options.js';
 import { asGiven, each, integer, milliseconds } from './arguments.js';
 import { connected, remoteCommand } from './command.js';
@@ -44,7 +44,11 @@ export function workerCommand(commandLine: readonly string[] = []): Command {
       integer(1),
       3,
     )
-    .option('--grace <time>', 'when stopped: how long the command may go on', milliseconds, 10_000);
+    .addOption(
+      new Option('--grace <time>', 'when stopped: how long the command may go on')
+        .argParser(milliseconds)
+        .default(10_000, '10s'),
+    );
   command.addHelpText(
     'after',
     `

@@ -48,7 +48,7 @@ export function renderCommands(commands: readonly DocumentedCommand[]): string {
   const shared = commands.flatMap(({ command }) => command.options).filter(isShared);
   const once = shared.filter((option, at) => shared.findIndex(({ flags }) => flags === option.flags) === at);
   return [
-    `## Shared options\n\nEvery command but \`serve\`, \`admin\`, \`demo\` and \`mcp install\` has these.\n\n${optionTable(once)}`,
+    `## Shared options\n\nEvery command but \`serve\`, \`dashboard\`, \`admin\`, \`demo\` and \`mcp install\` has these.\n\n${optionTable(once)}`,
     ...groups.map((group) =>
       [`## ${group}`, ...commands.filter((one) => one.group === group).map(render)].join('\n\n'),
     ),

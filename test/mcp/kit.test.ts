@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { LeaseState } from '@holdfast/proto/guard';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Cli } from '../cli/holdfast-process.js';
 import { setUpPlace } from './place.js';
@@ -97,7 +98,8 @@ describe("Claude Code's hooks", () => {
     };
     expect((await hook({ ...inSession, hook_event_name: 'PostToolUse' })).code).toBe(0);
     expect((await hook({ ...inSession, hook_event_name: 'SessionEnd' })).code).toBe(0);
-    expect(await place.endOf(taskId)).toBe('LIVE');
+    const { lease } = await place.owner.leases.getLease({ project: place.project, taskId });
+    expect(lease?.state).toBe(LeaseState.ACTIVE);
   });
 
   it('say nothing to the agent of what is wrong with themselves', async () => {
