@@ -109,6 +109,14 @@ describeInBrowser('in a browser', { timeout: 60_000 }, () => {
     await page.reload();
     await page.locator('[data-state=live]').waitFor();
 
+    // A link that is pasted into the open tab is taken, too.
+    const next = await makeSignInCode(dataDir);
+    await page.evaluate("document.body.dataset.same = 'page'");
+    await page.evaluate(`location.hash = '#/sign-in/${next}'`);
+    await page.locator('body:not([data-same]) [data-state=live]').waitFor();
+    expect(page.url()).not.toContain(next);
+    expect((await redeem(next)).status).toBe(403);
+
     const again = await visit(service.url, { hash: `#/sign-in/${code}` });
     await again.getByRole('alert').getByText('the link was used already').waitFor();
   });

@@ -15,6 +15,11 @@ const route = parseRoute(location.hash);
 const linkCode = route.page === 'sign-in' ? route.code : undefined;
 if (linkCode) history.replaceState(null, '', location.pathname);
 
+// A link that is pasted into an open tab loads no page by itself.
+addEventListener('hashchange', () => {
+  if (parseRoute(location.hash).page === 'sign-in') location.reload();
+});
+
 let firstSession: Promise<Session | undefined> | undefined;
 
 /** By the link, else by this tab's token, else as a visitor. Asked once, however often React mounts the page. */
