@@ -8,6 +8,8 @@ interface Content {
   readonly priority: number;
   readonly labels: string[];
   readonly assignee: string;
+  /** Of the task as it was when the form was opened: what was changed since is not overwritten. */
+  readonly etag: string;
 }
 
 interface Asked {
@@ -18,6 +20,7 @@ interface Asked {
 }
 
 export function EditForm({ task, busy, onSave, onCancel }: Asked) {
+  const [etag] = useState(task.etag);
   const [title, setTitle] = useState(task.title);
   const [body, setBody] = useState(task.body);
   const [priority, setPriority] = useState(String(task.priority));
@@ -37,6 +40,7 @@ export function EditForm({ task, busy, onSave, onCancel }: Asked) {
             .map((label) => label.trim())
             .filter(Boolean),
           assignee: assignee.trim(),
+          etag,
         });
       }}
     >

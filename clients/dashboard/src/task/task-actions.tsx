@@ -90,18 +90,15 @@ export function TaskActions({ task, read }: { task: Task; read: () => Promise<vo
       {doing && doing !== 'release' && lease && <Enforced lease={lease} />}
       {doing === 'edit' && (
         <EditForm
-          key={task.etag}
           task={task}
           busy={busy}
           onCancel={close}
-          onSave={({ labels, ...content }) =>
+          onSave={(content) =>
             attempt((extra) =>
               tasks.updateTask({
                 ...to,
                 ...extra,
                 ...content,
-                labels,
-                etag: task.etag,
                 updateMask: { paths: ['title', 'body', 'priority', 'labels', 'assignee'] },
               }),
             )
