@@ -1,3 +1,4 @@
+import { Enforcement } from '@holdfast/proto/guard';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
@@ -131,6 +132,51 @@ describeInBrowser('the pages', { timeout: 60_000 }, () => {
     await page.locator('.form').getByRole('button', { name: 'Force-release' }).click();
     await page.getByText("owner took ada's lease away: ada is gone").waitFor();
     await page.locator(`.column-ready [data-card="${heldId}"]`).waitFor();
+  });
+
+  it('keep what was typed into a form while the task changes, and do not write over the change', async () => {
+    const owner = service.client(service.ownerToken, 'owner-run');
+    const { task } = await owner.tasks.createTask({ title: 'Shared', labels: ['a, b'], executionId: 'e' });
+    const taskId = task?.id ?? '';
+    const page = await visit(service.url, { token: memberToken, hash: `#/p/default/task/${taskId}` });
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Title').fill('Mine');
+    await owner.tasks.updateTask({
+      taskId,
+      title: 'Theirs',
+      executionId: 'e',
+      updateMask: { paths: ['title'] },
+    });
+    await page.getByRole('heading', { name: 'Theirs' }).waitFor();
+    expect(await page.getByLabel('Title').inputValue()).toBe('Mine');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('somebody else changed the task meanwhile').waitFor();
+
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Title').fill('Ours');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Ours' }).waitFor();
+  });
+
+  it('switch enforcement by a button, not by the arrow keys that choose', async () => {
+    const open = await startTestService({ settings: { enforcement: 'OFF' } });
+    const page = await visit(open.url, { token: open.ownerToken, hash: '#/p/default/attention' });
+    const mode = async () => {
+      const { project } = await open.client(open.ownerToken).projects.getProject({});
+      return project?.effectiveSettings?.enforcement;
+    };
+    await page.getByRole('radio', { name: /^Off/, checked: true }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    const button = page.getByRole('button', { name: 'Switch to ENFORCE' });
+    await button.waitFor();
+    expect(await mode()).toBe(Enforcement.OFF);
+    await button.press('Enter');
+    await page.getByText('The project is in ENFORCE now.').waitFor();
+    expect(await mode()).toBe(Enforcement.ENFORCE);
+    await button.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.checked')).toBe(true);
   });
 
   it.each(['light', 'dark'] as const)('have no serious fault that axe finds, %s', async (colorScheme) => {

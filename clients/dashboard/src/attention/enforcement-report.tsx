@@ -1,7 +1,7 @@
 import { explain } from '@holdfast/client';
 import { Enforcement, WriteCode } from '@holdfast/proto/guard';
 import { EventKind, type GetEnforcementReportResponse } from '@holdfast/proto/history';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLive } from '../live/use-live.js';
 import { Icon } from '../ui/icon.js';
 import { toast } from '../ui/toasts.js';
@@ -16,7 +16,9 @@ const MODES = [
 export function EnforcementReport() {
   const { live, session } = useLive();
   const [report, setReport] = useState<GetEnforcementReportResponse>();
+  const [wanted, setWanted] = useState<Enforcement>();
   const [busy, setBusy] = useState(false);
+  const modes = useRef<HTMLFieldSetElement>(null);
   const mode = live.about?.effectiveSettings?.enforcement ?? Enforcement.UNSPECIFIED;
   const { state } = live.connection;
 
@@ -31,11 +33,15 @@ export function EnforcementReport() {
     });
   }, [live, state]);
 
-  const choose = async (enforcement: Enforcement) => {
+  const switchTo = async (enforcement: Enforcement) => {
+    if (busy) return;
     setBusy(true);
     try {
       await live.holdfast.projects.updateProject({ project: live.project, settings: { enforcement } });
       await live.readAbout();
+      // The button goes: whoever used it by keyboard is to stay here.
+      modes.current?.querySelector<HTMLElement>('input:checked')?.focus();
+      setWanted(undefined);
       toast(`The project is in ${Enforcement[enforcement]} now.`);
     } catch (error) {
       toast(explain(error), 'bad');
@@ -49,7 +55,7 @@ export function EnforcementReport() {
       <h2>
         <Icon name="shield" /> Enforcement
       </h2>
-      <fieldset className="modes" disabled={busy}>
+      <fieldset className="modes" ref={modes}>
         <legend className="visually-hidden">What happens to a write without a valid lease</legend>
         {MODES.filter(([each]) => session.isAdmin || each === mode).map(([each, title, meaning]) => {
           const text = (
@@ -68,14 +74,24 @@ export function EnforcementReport() {
               <input
                 type="radio"
                 name="enforcement"
-                checked={each === mode}
-                onChange={() => void choose(each)}
+                checked={each === (wanted ?? mode)}
+                onChange={() => setWanted(each)}
               />
               {text}
             </label>
           );
         })}
       </fieldset>
+      {wanted !== undefined && wanted !== mode && (
+        <button
+          type="button"
+          className="button primary"
+          aria-disabled={busy}
+          onClick={() => void switchTo(wanted)}
+        >
+          Switch to {Enforcement[wanted]}
+        </button>
+      )}
       {report && (
         <>
           <p className={report.readyToEnforce ? 'verdict good' : 'verdict'}>
