@@ -1,7 +1,7 @@
 import { EventKind } from '@holdfast/proto/history';
 import { type Task, TaskStatus } from '@holdfast/proto/task';
 import { columnOf } from '../board/columns.js';
-import { useLive } from '../live/use-live.js';
+import { useLive, usePlace } from '../live/use-live.js';
 import { taskLink } from '../route.js';
 import { Icon } from '../ui/icon.js';
 import { RelativeTime } from '../ui/relative-time.js';
@@ -56,13 +56,13 @@ function Row({
   tone: string;
   atMs: number | undefined;
 }) {
-  const { live, project } = useLive();
+  const { project } = usePlace();
   return (
     <li className={`row tone-${tone}`}>
       <a href={taskLink(project, task.id)}>{task.title}</a>
       <span className="row-more">
         {what} after {task.expiriesInARow === 1 ? 'one lease' : `${task.expiriesInARow} leases in a row`}{' '}
-        <RelativeTime atMs={atMs} nowMs={live.clock.now()} />
+        <RelativeTime atMs={atMs} />
       </span>
     </li>
   );

@@ -39,7 +39,7 @@ export function InboxList() {
             <li key={id} className={`row tone-${toneOf(event.kind)}`}>
               {event.taskId && <a href={taskLink(project, event.taskId)}>{live.titleOf(event.taskId)}</a>}
               <span className="row-more">
-                {describe(event)} <RelativeTime atMs={msOf(event.at)} nowMs={live.clock.now()} />
+                {describe(event)} <RelativeTime atMs={msOf(event.at)} />
               </span>
               {session.canWrite && (
                 <button

@@ -68,7 +68,6 @@ export const TaskCard = memo(function TaskCard({ task, column, lease, note, plan
 });
 
 function CardFoot({ task, planTitle, attempt }: { task: Task; planTitle: string; attempt: number }) {
-  const { live } = usePlace();
   const closed = task.status === TaskStatus.DONE || task.status === TaskStatus.DROPPED;
   return (
     <span className="card-foot">
@@ -83,7 +82,7 @@ function CardFoot({ task, planTitle, attempt }: { task: Task; planTitle: string;
       {attempt > 1 && <span className="tag attempt">attempt {attempt}</span>}
       {closed && (
         <span className="closed-by">
-          {task.closedBy} <RelativeTime atMs={msOf(task.closedAt)} nowMs={live.clock.now()} />
+          {task.closedBy} <RelativeTime atMs={msOf(task.closedAt)} />
         </span>
       )}
     </span>

@@ -58,7 +58,7 @@ export function Notes({
         {notes.map(({ id, author, text, createdAt }) => (
           <li key={id}>
             <p className="note-by">
-              <strong>{author}</strong> <RelativeTime atMs={msOf(createdAt)} nowMs={live.clock.now()} />
+              <strong>{author}</strong> <RelativeTime atMs={msOf(createdAt)} />
             </p>
             <p className="prose">{text}</p>
           </li>

@@ -56,7 +56,7 @@ export function TaskPanel({ taskId, closeLink }: { taskId: string; closeLink: st
           <ol>
             {history.map((event) => (
               <li key={String(event.position)} className={`event tone-${toneOf(event.kind)}`}>
-                <RelativeTime atMs={msOf(event.at)} nowMs={live.clock.now()} />
+                <RelativeTime atMs={msOf(event.at)} />
                 <span className="event-text">{describe(event)}</span>
               </li>
             ))}
@@ -84,7 +84,7 @@ function Header({ task }: { task: Task }) {
           <Countdown lease={lease} />
           <span className="lease-terms">
             fencing token {String(lease.fencingToken)} · attempt {lease.attempt} · granted{' '}
-            <RelativeTime atMs={lease.grantedAtMs} nowMs={live.clock.now()} />
+            <RelativeTime atMs={lease.grantedAtMs} />
           </span>
         </div>
       )}
@@ -94,15 +94,14 @@ function Header({ task }: { task: Task }) {
 
 function Content({ task }: { task: Task }) {
   const { live } = useLive();
-  const now = live.clock.now();
   const facts: readonly (readonly [string, React.ReactNode])[] = [
     ['Plan', live.board.plans.get(task.planId)?.title],
     ['Priority', task.priority || undefined],
     ['Labels', task.labels.join(', ')],
     ['Assignee', task.assignee],
     ['Grants', task.attempt > 0 ? `${task.attempt}, newest token ${task.fencingToken}` : undefined],
-    ['Created', created(task, now)],
-    ['Closed', task.closedAt && closed(task, now)],
+    ['Created', created(task)],
+    ['Closed', task.closedAt && closed(task)],
     ['Key', task.externalKey],
     ['Id', <code key="id">{task.id}</code>],
   ];
@@ -129,14 +128,14 @@ function Content({ task }: { task: Task }) {
   );
 }
 
-const created = (task: Task, now: number) => (
+const created = (task: Task) => (
   <>
-    by {task.createdBy} <RelativeTime atMs={msOf(task.createdAt)} nowMs={now} />
+    by {task.createdBy} <RelativeTime atMs={msOf(task.createdAt)} />
   </>
 );
 
-const closed = (task: Task, now: number) => (
+const closed = (task: Task) => (
   <>
-    by {task.closedBy} <RelativeTime atMs={msOf(task.closedAt)} nowMs={now} />
+    by {task.closedBy} <RelativeTime atMs={msOf(task.closedAt)} />
   </>
 );

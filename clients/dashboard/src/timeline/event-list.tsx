@@ -31,13 +31,12 @@ export function toneOf(kind: EventKind): string {
 
 interface Shown {
   readonly events: readonly Event[];
-  readonly nowMs: number;
   readonly project: string;
   readonly titleOf: (taskId: string) => string;
 }
 
 /** The same as the picture above, in words: newest first. */
-export function EventList({ events, nowMs, project, titleOf }: Shown) {
+export function EventList({ events, project, titleOf }: Shown) {
   if (events.length === 0) return null;
   return (
     <section className="events" aria-label="What happened">
@@ -48,7 +47,7 @@ export function EventList({ events, nowMs, project, titleOf }: Shown) {
           .toReversed()
           .map((event) => (
             <li key={String(event.position)} className={`event tone-${toneOf(event.kind)}`}>
-              <RelativeTime atMs={msOf(event.at)} nowMs={nowMs} />
+              <RelativeTime atMs={msOf(event.at)} />
               <EventText event={event} project={project} title={event.taskId && titleOf(event.taskId)} />
             </li>
           ))}

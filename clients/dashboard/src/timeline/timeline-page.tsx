@@ -172,7 +172,7 @@ export function TimelinePage() {
             </Empty>
           )
         ))}
-      <EventList events={log.events} nowMs={now} project={project} titleOf={titleOf} />
+      <EventList events={log.events} project={project} titleOf={titleOf} />
     </div>
   );
 }
