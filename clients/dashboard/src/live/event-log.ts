@@ -20,8 +20,9 @@ const TOLD: readonly EventKind[] = [
   EventKind.TASK_DELETED,
 ];
 
-/** More are kept only while somebody pans back. */
+/** More are kept only while somebody pans back, and never more than the most. */
 const KEPT = 20_000;
+const MOST = 60_000;
 const PAGE = 1_000;
 
 /** A project's history of leases as far as it was read: an unbroken piece that ends now. */
@@ -35,6 +36,8 @@ export class EventLog {
   #pageToken = '';
   #complete = false;
   #loading: Promise<void> | undefined;
+  /** How many are kept now. */
+  #kept = KEPT;
 
   constructor(holdfast: Holdfast, project: string) {
     this.#holdfast = holdfast;
@@ -45,13 +48,9 @@ export class EventLog {
     return this.#events;
   }
 
-  /** Nothing older is in the history. */
-  get complete(): boolean {
-    return this.#complete;
-  }
-
-  get loading(): boolean {
-    return this.#loading !== undefined;
+  /** There is more in the history, and room for it. */
+  get canGrow(): boolean {
+    return !this.#complete && this.#events.length < MOST;
   }
 
   /** Takes in an event of the watch, unless it is none for the timeline or known. */
@@ -59,8 +58,14 @@ export class EventLog {
     const last = this.#events.at(-1);
     if (!TOLD.includes(event.kind) || (last && last.position >= event.position)) return;
     this.#learnTitle(event);
-    this.#events = [...this.#events.slice(-KEPT + 1), event];
-    if (this.#events.length === KEPT) this.#forgetPlace();
+    this.#events.push(event);
+    // In blocks, so that not every event moves all others; and never while a page is read that is to be joined on.
+    if (this.#events.length > this.#kept + PAGE && !this.#loading) this.#trim();
+  }
+
+  /** Nobody looks at what is older than usual any more: it may go. */
+  forgetOlder(): void {
+    this.#kept = KEPT;
   }
 
   /** Reads a page of what came before. */
@@ -68,6 +73,7 @@ export class EventLog {
     if (this.#complete) return;
     this.#loading ??= this.#readPage().finally(() => {
       this.#loading = undefined;
+      this.#kept = Math.max(KEPT, this.#events.length);
     });
     await this.#loading;
   }
@@ -96,8 +102,11 @@ export class EventLog {
 
   #until: number | undefined;
 
-  /** What is older was dropped: reading goes on from the oldest that is kept. */
-  #forgetPlace(): void {
+  /** Drops what is too old: reading goes on from the oldest that is kept. */
+  #trim(): void {
+    for (const { taskId, kind } of this.#events.splice(0, this.#events.length - this.#kept)) {
+      if (kind === EventKind.TASK_DELETED) this.titles.delete(taskId);
+    }
     const at = this.#events[0]?.at;
     this.#until = at && timestampMs(at) + 1;
     this.#pageToken = '';

@@ -13,6 +13,9 @@ import { layOut } from './layout.js';
 import { Legend } from './legend.js';
 import { useGestures, useView } from './use-view.js';
 
+/** A page of history that could not be read is asked for again after this. In ms. */
+const AGAIN_MS = 2_000;
+
 /** As much as is readable on the width there is, but no more than has happened yet. In ms. */
 function firstSpanMs(oldestMs: number | undefined, nowMs: number): number {
   const readable = Math.min(150_000, Math.max(30_000, innerWidth * 90));
@@ -47,10 +50,26 @@ export function TimelinePage() {
   );
 
   // Panned to the edge of what was read: read on.
-  const wantsOlder = view.fromMs < readFromMs && !log.complete && live.loaded === 'all';
+  const wantsOlder = view.fromMs < readFromMs && log.canGrow && live.loaded === 'all';
+  const oldest = log.events[0]?.position;
+  const [failures, setFailures] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that came and each that did not asks for the next.
   useEffect(() => {
-    if (wantsOlder && !log.loading) live.loadOlder().catch(() => {});
-  }, [wantsOlder, log, live]);
+    if (!wantsOlder) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let left = false;
+    live.loadOlder().catch(() => {
+      if (!left) timer = setTimeout(() => setFailures((count) => count + 1), AGAIN_MS);
+    });
+    return () => {
+      left = true;
+      clearTimeout(timer);
+    };
+  }, [wantsOlder, oldest, failures, live]);
+  useEffect(() => {
+    if (view.following) log.forgetOlder();
+    return () => log.forgetOlder();
+  }, [view.following, log]);
 
   useKeys(
     new Map([
