@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PrincipalKind } from '@holdfast/proto/history';
+import { Role } from '@holdfast/proto/project';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSignInCode, SIGN_IN_CODE_MS, takeSignInCode } from '../../src/sign-in-codes.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -132,5 +134,36 @@ describeInBrowser('in a browser', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  it('says why when the token ends while somebody looks', async () => {
+    const admin = service.client(service.ownerToken).projects;
+    const { token, tokenId } = await admin.createToken({
+      principal: 'vera',
+      kind: PrincipalKind.PERSON,
+      role: Role.VIEWER,
+    });
+    const page = await visit(service.url);
+    await page.getByLabel('Token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.locator('[data-state=live]').waitFor();
+    await admin.revokeToken({ tokenId });
+    await page.getByLabel('Token').waitFor();
+    expect(await page.getByRole('alert').textContent()).toContain('token');
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  it('lets a visitor in whose tab has a token of yesterday', async () => {
+    const open = await startTestService({ signIn: { visitors: true } });
+    const page = await visit(open.url, { token: 'hf_of_yesterday' });
+    await page.locator('[data-state=live]').waitFor();
+    await page.getByTitle('Signed in as visitor').waitFor();
+  });
+
+  it('shows its own project to whoever may see no other, whatever the address says', async () => {
+    const token = await service.token('PERSON', 'viewer', 'vera');
+    const page = await visit(service.url, { token, hash: '#/p/another/board' });
+    await page.locator('[data-state=live]').waitFor();
+    await page.locator('.project-name').getByText('default').waitFor();
   });
 });

@@ -20,15 +20,30 @@ addEventListener('hashchange', () => {
   if (parseRoute(location.hash).page === 'sign-in') location.reload();
 });
 
-let firstSession: Promise<Session | undefined> | undefined;
+/** By the link, else by this tab's token, else as a visitor. */
+async function firstSession(): Promise<Session | undefined> {
+  const stored = linkCode === undefined ? storedToken() : undefined;
+  let why: unknown;
+  try {
+    if (linkCode !== undefined) return await openSession(await redeemCode(linkCode));
+    if (stored !== undefined) return await openSession(stored);
+  } catch (error) {
+    // A token of this tab that is not good any more is no reason to let nobody in.
+    if (stored === undefined || storedToken() !== undefined) throw error;
+    why = error;
+  }
+  const token = await visitorToken();
+  if (token !== undefined) return openSession(token);
+  if (why !== undefined) throw why;
+  return undefined;
+}
 
-/** By the link, else by this tab's token, else as a visitor. Asked once, however often React mounts the page. */
+let opening: Promise<Session | undefined> | undefined;
+
+/** Asked once, however often React mounts the page. */
 function openFirstSession(): Promise<Session | undefined> {
-  firstSession ??= (async () => {
-    const token = (linkCode ? await redeemCode(linkCode) : storedToken()) ?? (await visitorToken());
-    return token === undefined ? undefined : openSession(token);
-  })();
-  return firstSession;
+  opening ??= firstSession();
+  return opening;
 }
 
 export function App() {

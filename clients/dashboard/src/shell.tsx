@@ -29,11 +29,21 @@ const PAGES: readonly { page: Page; title: string; icon: IconName }[] = [
 /** Everything around the pages. A task opens beside the page that led to it. */
 export function Shell({ session, onSignOut }: { session: Session; onSignOut: (why?: string) => void }) {
   const route = parseRoute(useHash());
-  const project = route.page === 'sign-in' || !route.project ? session.me.project : route.project;
+  // Only the owner's token is good for any project, whatever the address says.
+  const named = session.me.owner && route.page !== 'sign-in' ? route.project : '';
+  const project = named || session.me.project;
   const taskId = route.page === 'task' ? route.taskId : undefined;
   const [page, setPage] = useState<Page>('board');
   if (route.page !== 'task' && route.page !== 'sign-in' && route.page !== page) setPage(route.page);
   const live = useProjectLive(session, project);
+  useEffect(
+    () =>
+      live.subscribe(() => {
+        const { connection } = live;
+        if (connection.state === 'ended' && connection.signedOut) onSignOut(connection.why);
+      }),
+    [live, onSignOut],
+  );
   const place = useMemo(() => ({ session, live, project }), [session, live, project]);
   const [filters, setFilters] = useState<Readonly<Record<string, Filter>>>({});
   useShortcuts(project, taskId === undefined ? undefined : () => go(pageLink(project, page)));

@@ -1,3 +1,4 @@
+import { Code, ConnectError } from '@connectrpc/connect';
 import { explain, type Holdfast, type WatchConnection, type WatchNews, watch } from '@holdfast/client';
 import { type Event, EventKind, HistoryOrder } from '@holdfast/proto/history';
 import type { Project } from '@holdfast/proto/project';
@@ -18,8 +19,8 @@ export type Connection =
       readonly retryAtMs: number;
       readonly why: string;
     }
-  /** The server refused for good. */
-  | { readonly state: 'ended'; readonly why: string };
+  /** The server refused for good; `signedOut`: because it does not know the token any more. */
+  | { readonly state: 'ended'; readonly why: string; readonly signedOut: boolean };
 
 const PAGE = 1_000;
 const FIRST_PAGE = 100;
@@ -127,7 +128,8 @@ export class ProjectLive {
       });
       for await (const one of news) this.#hear(one);
     } catch (error) {
-      this.connection = { state: 'ended', why: explain(error) };
+      const signedOut = ConnectError.from(error).code === Code.Unauthenticated;
+      this.connection = { state: 'ended', why: explain(error), signedOut };
       this.#changed();
     }
   }
@@ -164,6 +166,7 @@ export class ProjectLive {
       case 'gap':
         // A snapshot follows, and with it everything is read anew.
         this.#position = 0n;
+        this.#head = 0n;
         this.log = new EventLog(this.holdfast, this.project);
         break;
       default:
