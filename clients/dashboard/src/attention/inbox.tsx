@@ -1,5 +1,14 @@
 import { type Event, EventKind, type Notification } from '@holdfast/proto/history';
-import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useLive } from '../live/use-live.js';
 
 /** The caller's unread notifications of the project. */
@@ -19,18 +28,27 @@ const TELLING: readonly EventKind[] = [
 /** The most that are read, and that one call may acknowledge. */
 const SHOWN = 1_000;
 
-const InboxContext = createContext<Inbox>({ notifications: [], acknowledge: async () => {} });
+const NONE: readonly Notification[] = [];
+
+const InboxContext = createContext<Inbox>({ notifications: NONE, acknowledge: async () => {} });
 
 /** Reads the inbox, and reads it again when something should bring a notification. */
 export function InboxProvider({ children }: { children: ReactNode }) {
   const { live, session } = useLive();
-  const [notifications, setNotifications] = useState<readonly Notification[]>([]);
+  const [answer, setAnswer] = useState({ of: live, notifications: NONE });
+  // Those of another project are not this one's.
+  const notifications = answer.of === live ? answer.notifications : NONE;
+  const shown = useRef(live);
+  shown.current = live;
   const { hasInbox } = session;
   const { state } = live.connection;
 
   const read = useCallback(async () => {
-    const answer = await live.holdfast.history.listNotifications({ project: live.project, pageSize: SHOWN });
-    setNotifications(answer.notifications);
+    const { notifications } = await live.holdfast.history.listNotifications({
+      project: live.project,
+      pageSize: SHOWN,
+    });
+    if (shown.current === live) setAnswer({ of: live, notifications });
   }, [live]);
 
   useEffect(() => {
