@@ -157,6 +157,17 @@ describeInBrowser('the pages', { timeout: 60_000 }, () => {
     await page.getByLabel('Title').fill('Ours');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Ours' }).waitFor();
+    // Labels that nobody touched stay what they are, commas and all.
+    expect((await owner.tasks.getTask({ taskId })).task?.labels).toEqual(['a, b']);
+  });
+
+  it('give the focus back to the card when a task is closed', async () => {
+    const page = await board(viewerToken);
+    await page.locator(`[data-card="${heldId}"]`).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('aside.panel:focus').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator(`[data-card="${heldId}"]:focus`).waitFor();
   });
 
   it('switch enforcement by a button, not by the arrow keys that choose', async () => {

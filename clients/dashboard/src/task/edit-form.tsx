@@ -20,11 +20,11 @@ interface Asked {
 }
 
 export function EditForm({ task, busy, onSave, onCancel }: Asked) {
-  const [etag] = useState(task.etag);
+  const [before] = useState(task);
   const [title, setTitle] = useState(task.title);
   const [body, setBody] = useState(task.body);
   const [priority, setPriority] = useState(String(task.priority));
-  const [labels, setLabels] = useState(task.labels.join(', '));
+  const [labels, setLabels] = useState(written(task.labels));
   const [assignee, setAssignee] = useState(task.assignee);
   return (
     <form
@@ -35,12 +35,9 @@ export function EditForm({ task, busy, onSave, onCancel }: Asked) {
           title: title.trim(),
           body,
           priority: Number(priority) || 0,
-          labels: labels
-            .split(',')
-            .map((label) => label.trim())
-            .filter(Boolean),
+          labels: labels === written(before.labels) ? before.labels : read(labels),
           assignee: assignee.trim(),
-          etag,
+          etag: before.etag,
         });
       }}
     >
@@ -82,3 +79,12 @@ export function EditForm({ task, busy, onSave, onCancel }: Asked) {
     </form>
   );
 }
+
+/** A label may have a comma itself: what nobody touched is not read back. */
+const written = (labels: readonly string[]): string => labels.join(', ');
+
+const read = (text: string): string[] =>
+  text
+    .split(',')
+    .map((label) => label.trim())
+    .filter(Boolean);

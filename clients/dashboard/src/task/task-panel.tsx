@@ -1,5 +1,5 @@
 import { type Task, TaskStatus } from '@holdfast/proto/task';
-import { useEffect, useRef } from 'react';
+import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { type Column, columnOf } from '../board/columns.js';
 import { Countdown } from '../board/countdown.js';
 import { useLive } from '../live/use-live.js';
@@ -27,7 +27,7 @@ export function TaskPanel({ taskId, closeLink }: { taskId: string; closeLink: st
   const { live } = useLive();
   const { found, history, problem, read } = useTask(taskId);
   const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.focus(), []);
+  useFocusWhileOpen(panel, taskId);
   const task = live.board.tasks.get(taskId) ?? found?.task;
   return (
     <aside className="panel" aria-label="Task" ref={panel} tabIndex={-1}>
@@ -39,7 +39,11 @@ export function TaskPanel({ taskId, closeLink }: { taskId: string; closeLink: st
       >
         <Icon name="cross" />
       </a>
-      {problem && <p className="problem">{problem}</p>}
+      {problem && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
       {task && <Header task={task} />}
       {task && found?.task && <TaskActions task={found.task} read={read} />}
       {task && found?.task && <Content task={{ ...found.task, ...task, body: found.task.body }} />}
@@ -65,6 +69,23 @@ export function TaskPanel({ taskId, closeLink }: { taskId: string; closeLink: st
       )}
     </aside>
   );
+}
+
+/** The panel has the focus; when it is closed, its card gets it, or what had it before. */
+function useFocusWhileOpen(panel: RefObject<HTMLElement | null>, taskId: string): void {
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    const opened = panel.current;
+    opened?.focus();
+    return () => {
+      // Who went elsewhere meanwhile stays there.
+      const { activeElement } = document;
+      if (activeElement !== document.body && !opened?.contains(activeElement)) return;
+      const card = document.querySelector<HTMLElement>(`[data-card="${CSS.escape(taskId)}"]`);
+      if (card) card.focus();
+      else if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, [panel, taskId]);
 }
 
 function Header({ task }: { task: Task }) {
