@@ -23,6 +23,9 @@ export interface LastNote {
   readonly at: Timestamp | undefined;
 }
 
+/** A note that is not known is read when its card needs it. */
+const MOST_NOTES = 5_000;
+
 /** How a project stands, kept up to date by its events. */
 export class Board {
   readonly tasks = new Map<string, Task>();
@@ -35,6 +38,13 @@ export class Board {
   setLeases(leases: readonly Lease[]): void {
     this.leases.clear();
     for (const lease of leases) this.leases.set(lease.taskId, heldLease(lease));
+  }
+
+  /** The newest note of a task, or that it has none. Those of tasks without a lease, which no card shows, go first. */
+  setNote(taskId: string, note: LastNote | null): void {
+    this.lastNotes.set(taskId, note);
+    if (this.lastNotes.size <= MOST_NOTES) return;
+    for (const id of this.lastNotes.keys()) if (!this.leases.has(id)) this.lastNotes.delete(id);
   }
 
   /** New deadlines of leases that are known. */
@@ -109,7 +119,7 @@ export class Board {
         this.lastNotes.delete(taskId);
         return payload.value.detached;
       case 'noteAdded':
-        this.lastNotes.set(taskId, { text: payload.value.text, author: event.actor, at: event.at });
+        this.setNote(taskId, { text: payload.value.text, author: event.actor, at: event.at });
         return [];
       case 'dependency':
         return [taskId];

@@ -24,6 +24,8 @@ export type Connection =
 
 const PAGE = 1_000;
 const FIRST_PAGE = 100;
+/** The renewals of this many leases are kept, those that were renewed last. */
+const RENEWED_LEASES = 2_000;
 /** News are gathered this long before the page is drawn anew. In ms. */
 const GATHER_MS = 60;
 
@@ -189,7 +191,12 @@ export class ProjectLive {
 
   #renewed(taskId: string, fencingToken: bigint): void {
     const key = `${taskId} ${fencingToken}`;
-    this.renewals.set(key, [...(this.renewals.get(key) ?? []).slice(-199), this.clock.now()]);
+    const known = this.renewals.get(key) ?? [];
+    // Anew at the end: the first is the one that was not renewed for longest.
+    this.renewals.delete(key);
+    this.renewals.set(key, [...known.slice(-199), this.clock.now()]);
+    const [oldest] = this.renewals.keys();
+    if (this.renewals.size > RENEWED_LEASES && oldest !== undefined) this.renewals.delete(oldest);
   }
 
   /** Everything that the watch does not tell: tasks, plans, settings and what happened before. */

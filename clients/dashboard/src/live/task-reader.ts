@@ -9,6 +9,8 @@ const AT_ONCE = 4;
 const MOST_SINGLY = 100;
 /** What could not be read is tried again after this. In ms. */
 const AGAIN_MS = 2_000;
+/** Of this many tasks it is kept when they were touched. */
+const MOST_TOUCHED = 10_000;
 
 /** Reads tasks into the board, and never lets an answer that is older than an event overwrite it. */
 export class TaskReader {
@@ -20,6 +22,8 @@ export class TaskReader {
   readonly #wanted = new Set<string>();
   /** When a task was last touched by an event, counted in events. */
   readonly #touched = new Map<string, number>();
+  /** Tasks that are not in there were touched then at the latest. */
+  #forgotten = 0;
   #count = 0;
   #reading = 0;
   #listing = false;
@@ -48,7 +52,14 @@ export class TaskReader {
   /** An event told something of the task. */
   touch(taskId: string): void {
     this.#count += 1;
-    if (taskId) this.#touched.set(taskId, this.#count);
+    if (!taskId) return;
+    // Anew at the end: the first is the one that was left alone for longest.
+    this.#touched.delete(taskId);
+    this.#touched.set(taskId, this.#count);
+    const [oldest] = this.#touched;
+    if (this.#touched.size <= MOST_TOUCHED || !oldest) return;
+    this.#touched.delete(oldest[0]);
+    this.#forgotten = oldest[1];
   }
 
   /** To be taken before a call is sent, for {@link take}. */
@@ -58,7 +69,7 @@ export class TaskReader {
 
   /** Takes in a task from an answer; one that events touched since is read again. */
   take(task: Task, since: number): void {
-    const stale = (this.#touched.get(task.id) ?? 0) > since;
+    const stale = this.#touchedSince(task.id, since);
     if (!stale || !this.#board.tasks.has(task.id)) this.#board.tasks.set(task.id, task);
     if (stale) this.read(task.id);
   }
@@ -68,6 +79,10 @@ export class TaskReader {
     if (this.#stopped) return;
     this.#wanted.add(taskId);
     void this.#readNext();
+  }
+
+  #touchedSince(taskId: string, mark: number): boolean {
+    return (this.#touched.get(taskId) ?? this.#forgotten) > mark;
   }
 
   async #readNext(): Promise<void> {
@@ -82,9 +97,8 @@ export class TaskReader {
       const { task, notes } = await this.#holdfast.tasks.getTask({ project: this.#project, taskId });
       if (task) this.take(task, since);
       const [note] = notes;
-      const untouched = (this.#touched.get(taskId) ?? 0) <= since;
-      if (untouched) {
-        this.#board.lastNotes.set(
+      if (!this.#touchedSince(taskId, since)) {
+        this.#board.setNote(
           taskId,
           note ? { text: note.text, author: note.author, at: note.createdAt } : null,
         );
