@@ -1,3 +1,4 @@
+import { durationFromMs } from '@bufbuild/protobuf/wkt';
 import { Enforcement } from '@holdfast/proto/guard';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
@@ -168,6 +169,23 @@ describeInBrowser('the pages', { timeout: 60_000 }, () => {
     await page.locator('aside.panel:focus').waitFor();
     await page.keyboard.press('Escape');
     await page.locator(`[data-card="${heldId}"]:focus`).waitFor();
+  });
+
+  it("let a viewer clear the inbox, which is nobody else's", async () => {
+    const open = await startTestService();
+    const token = await open.token('PERSON', 'viewer', 'vera');
+    const agent = open.client(await open.token('AGENT', 'agent', 'ada'), 'ada-run');
+    const { task } = await agent.tasks.createTask({ title: 'Left behind', executionId: 'ada-run' });
+    await agent.leases.acquireLease({
+      taskId: task?.id ?? '',
+      executionId: 'ada-run',
+      ttl: durationFromMs(1_000),
+    });
+    const page = await visit(open.url, { token, hash: '#/p/default/attention' });
+    await page.getByRole('button', { name: 'Mark as read' }).click();
+    await page.getByText('Nothing unread.').waitFor();
+    const { notifications } = await open.client(token).history.listNotifications({});
+    expect(notifications).toEqual([]);
   });
 
   it('switch enforcement by a button, not by the arrow keys that choose', async () => {

@@ -15,6 +15,8 @@ const SHOWN = 200;
 export function InboxList() {
   const { live, project, session } = useLive();
   const { notifications, acknowledge } = useInbox();
+  // Visitors share one inbox: none of them clears it for the others.
+  const mayClear = session.me.principal !== 'visitor';
   const done = (ids: readonly string[]) => {
     acknowledge(ids).catch((error) => toast(explain(error), 'bad'));
   };
@@ -22,7 +24,7 @@ export function InboxList() {
     <section className="box">
       <h2>
         <Icon name="bell" /> Inbox <span className="count">{notifications.length}</span>
-        {session.canWrite && notifications.length > 1 && (
+        {mayClear && notifications.length > 1 && (
           <button
             type="button"
             className="button quiet box-action"
@@ -41,7 +43,7 @@ export function InboxList() {
               <span className="row-more">
                 {describe(event)} <RelativeTime atMs={msOf(event.at)} />
               </span>
-              {session.canWrite && (
+              {mayClear && (
                 <button
                   type="button"
                   className="button quiet icon-only"
