@@ -1,3 +1,4 @@
+import { Code, ConnectError } from '@connectrpc/connect';
 import type { Project } from '@holdfast/proto/project';
 import { useEffect, useRef, useState } from 'react';
 import { useLive } from './live/use-live.js';
@@ -27,11 +28,21 @@ export function ProjectChoice() {
       setProjects(projects);
       for (const each of fresh) tellOf(each, isEmpty.current);
     };
-    const again = () => look().catch(() => {});
+    let looking = false;
+    const again = async () => {
+      if (looking || document.hidden) return;
+      looking = true;
+      try {
+        await look();
+      } catch (error) {
+        // The token has ended; of whatever else goes wrong the connection tells.
+        if (ConnectError.from(error).code === Code.Unauthenticated) clearInterval(timer);
+      } finally {
+        looking = false;
+      }
+    };
+    const timer = setInterval(() => void again(), LOOK_EVERY_MS);
     void again();
-    const timer = setInterval(() => {
-      if (!document.hidden) void again();
-    }, LOOK_EVERY_MS);
     return () => {
       stopped = true;
       clearInterval(timer);

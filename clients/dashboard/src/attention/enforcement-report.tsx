@@ -6,6 +6,9 @@ import { useLive } from '../live/use-live.js';
 import { Icon } from '../ui/icon.js';
 import { toast } from '../ui/toasts.js';
 
+/** A storm of warnings is answered by one reading. In ms. */
+const GATHER_MS = 1_000;
+
 const MODES = [
   [Enforcement.OFF, 'Off', 'Writes are done, whoever holds the task.'],
   [Enforcement.WARN, 'Warn', 'Writes without a valid lease are done, and recorded as warnings.'],
@@ -27,10 +30,19 @@ export function EnforcementReport() {
     const read = () => {
       live.holdfast.history.getEnforcementReport({ project: live.project }).then(setReport, () => {});
     };
+    let timer: ReturnType<typeof setTimeout> | undefined;
     read();
-    return live.onEvent(({ kind }) => {
-      if (kind === EventKind.WRITE_WARNED || kind === EventKind.SETTINGS_CHANGED) read();
+    const stop = live.onEvent(({ kind }) => {
+      if (kind !== EventKind.WRITE_WARNED && kind !== EventKind.SETTINGS_CHANGED) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        read();
+      }, GATHER_MS);
     });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
   }, [live, state]);
 
   const switchTo = async (enforcement: Enforcement) => {
