@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { type Micros, SECOND } from './domain/instant.js';
 import type { Settings } from './domain/settings.js';
 import { createCommitRelay, startFeed } from './feed/feed.js';
+import { createJointReads } from './feed/joint-reads.js';
 import type { WatchOptions } from './feed/watch-hub.js';
 import { createWebhookTargets, type TargetPolicy } from './feed/webhook-targets.js';
 import { mcpEndpoint } from './mcp-endpoint.js';
@@ -87,16 +88,8 @@ const inTime = <T>(value: Promise<T>): Promise<T> =>
     sleep(SCRAPE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error('the database is slow'))),
   ]);
 
-/** What is not answered yet is not asked again, however many scrape. */
-const atScrape = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
-  let asked: Promise<T> | undefined;
-  return () => {
-    asked ??= ask().finally(() => {
-      asked = undefined;
-    });
-    return inTime(asked);
-  };
-};
+/** One of each kind: what is not answered yet is not asked again, however many scrape. */
+const SCRAPE_READS = 6;
 
 /** Puts one replica together and starts it: pool, feed and server. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -107,13 +100,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const relay = createCommitRelay();
   const store = createStore(database, options.defaults, relay);
+  const jointly = createJointReads(SCRAPE_READS);
+  const atScrape =
+    <T>(kind: string, ask: () => Promise<T>) =>
+    () =>
+      inTime(jointly(kind, ask));
   const metrics = createMetrics({
-    sequencerLag: atScrape(async () => (await sequencerLag(store)) / SECOND),
-    outboxDepth: atScrape(() => countDeliveries(store)),
-    liveLeases: atScrape(() => countLiveLeases(store)),
-    tasks: atScrape(() => countTasks(store)),
-    connections: atScrape(() => countConnections(store)),
-    databaseSeconds: atScrape(async () => {
+    sequencerLag: atScrape('sequencer', async () => (await sequencerLag(store)) / SECOND),
+    outboxDepth: atScrape('deliveries', () => countDeliveries(store)),
+    liveLeases: atScrape('leases', () => countLiveLeases(store)),
+    tasks: atScrape('tasks', () => countTasks(store)),
+    connections: atScrape('connections', () => countConnections(store)),
+    databaseSeconds: atScrape('ping', async () => {
       const began = performance.now();
       await ping(store);
       return (performance.now() - began) / 1_000;

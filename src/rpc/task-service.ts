@@ -122,13 +122,13 @@ const addNote: Functions['addNote'] = async (api, call, request) => {
       decideNote(read, call.caller, guard, note),
     ),
   );
-  if (outcome.kind !== 'REPEATED' && outcome.done) {
-    const written = { ...note, createdAt: outcome.done.at };
-    return { note: noteMessage(written), task: await afterwards(api, call, outcome) };
+  if (outcome.kind === 'REPEATED') {
+    const found = await findNote(api.store, call.project, outcome.ref);
+    if (!found) fail({ kind: 'NOT_FOUND', message: 'The note was deleted together with its task.' });
+    return { note: noteMessage(found), task: await currentTask(api, call, found.taskId) };
   }
-  const found = await findNote(api.store, call.project, outcome.kind === 'REPEATED' ? outcome.ref : note.id);
-  if (!found) fail({ kind: 'NOT_FOUND', message: 'The note was deleted together with its task.' });
-  return { note: noteMessage(found), task: await currentTask(api, call, found.taskId) };
+  const createdAt = outcome.done?.at ?? outcome.read.now;
+  return { note: noteMessage({ ...note, createdAt }), task: await afterwards(api, call, outcome) };
 };
 
 const completeTask: Functions['completeTask'] = async (api, call, request) => {
