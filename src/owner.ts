@@ -1,9 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createAuthenticate, hashSecret } from './rpc/authenticate.js';
-import { newId, newSecret } from './rpc/ids.js';
+import { makePersonToken } from './person-token.js';
+import { createAuthenticate } from './rpc/authenticate.js';
 import type { Store } from './store/store.js';
-import { createToken, hasOwner } from './store/tokens.js';
+import { hasOwner } from './store/tokens.js';
 
 /** Where the owner's token is kept for the local command line. */
 const ownerTokenFile = (dataDir: string): string => join(dataDir, 'admin-token');
@@ -29,22 +29,12 @@ export async function ensureOwner(
   if (kept && (await createAuthenticate(store)(kept.trim()))) return file;
   if (!embedded && (await hasOwner(store))) return undefined;
 
-  const secret = newSecret();
-  const made = await createToken(
-    store,
-    'default',
-    {
-      id: newId(),
-      hash: hashSecret(secret),
-      principal: 'owner',
-      kind: 'PERSON',
-      role: 'admin',
-      owner: true,
-      lifetime: undefined,
-    },
-    undefined,
-  );
-  if (made === 'OTHER_KIND') throw new Error('The principal "owner" of the project "default" is an agent.');
+  const secret = await makePersonToken(store, {
+    principal: 'owner',
+    role: 'admin',
+    owner: true,
+    lifetime: undefined,
+  });
   await mkdir(dataDir, { recursive: true });
   // A new file: one that is there may be open to others, and would be for a moment with the new secret in it.
   await rm(file, { force: true });

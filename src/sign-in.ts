@@ -1,13 +1,11 @@
 import type { Logger } from 'pino';
 import { HOUR, SECOND } from './domain/instant.js';
-import type { Role } from './domain/principal.js';
-import { type Authenticate, hashSecret } from './rpc/authenticate.js';
-import { newId, newSecret } from './rpc/ids.js';
+import { makePersonToken } from './person-token.js';
+import type { Authenticate } from './rpc/authenticate.js';
 import { type HttpRequest, type HttpResponse, pathOf, sendJson, sendWrongMethod } from './server/http.js';
 import type { ExtraPages } from './server/pages.js';
 import { takeSignInCode } from './sign-in-codes.js';
 import type { Store } from './store/store.js';
-import { createToken } from './store/tokens.js';
 
 /** How people get into the dashboard without a token at hand. */
 export interface SignInOptions {
@@ -19,6 +17,8 @@ export interface SignInOptions {
 
 /** What signs in by a link lives no longer than a working day. */
 const TOKEN_LIFE = 12 * HOUR;
+const OWNER = { principal: 'owner', role: 'admin', owner: true, lifetime: TOKEN_LIFE } as const;
+const VISITOR = { principal: 'visitor', role: 'viewer', owner: false, lifetime: TOKEN_LIFE } as const;
 
 /** A code is 43 characters. */
 const MAX_BODY_BYTES = 1_024;
@@ -38,7 +38,7 @@ export function signInEndpoint(
   const currentVisitor = async (token: Promise<string> | undefined): Promise<string> => {
     const known = await token?.catch(() => undefined);
     const identity = known && (await authenticate(known));
-    return known && identity ? known : makeToken(store, 'visitor', 'viewer', TOKEN_LIFE);
+    return known && identity ? known : makePersonToken(store, VISITOR);
   };
   const visitorToken = () => {
     visitor = currentVisitor(visitor);
@@ -61,7 +61,7 @@ export function signInEndpoint(
     } else if (asked.visitor === true && visitors) {
       sendJson(req, res, 200, { token: await visitorToken() });
     } else if (typeof asked.code === 'string' && dataDir && (await takeSignInCode(dataDir, asked.code))) {
-      const token = await makeToken(store, 'owner', 'admin', TOKEN_LIFE);
+      const token = await makePersonToken(store, OWNER);
       log.info({ seconds: TOKEN_LIFE / SECOND }, 'the owner signed in to the dashboard by a link');
       sendJson(req, res, 200, { token });
     } else {
@@ -89,25 +89,4 @@ async function readAsked(req: HttpRequest): Promise<{ code?: unknown; visitor?: 
   } catch {
     return undefined;
   }
-}
-
-async function makeToken(store: Store, principal: string, role: Role, lifetime: number | undefined) {
-  const secret = newSecret();
-  const made = await createToken(
-    store,
-    'default',
-    {
-      id: newId(),
-      hash: hashSecret(secret),
-      principal,
-      kind: 'PERSON',
-      role,
-      owner: role === 'admin',
-      lifetime,
-    },
-    undefined,
-  );
-  if (made === 'OTHER_KIND')
-    throw new Error(`The principal "${principal}" of the project "default" is an agent.`);
-  return secret;
 }
