@@ -189,8 +189,6 @@ func (r *run) makeProject(s scenario) {
 			r.t.Fatalf("unknown connection %q", principal.Connection)
 		}
 	}
-	// A watch that begins before all of this has its place in the history would tell of it.
-	board.events(r.t, "")
 }
 
 func (r *run) client(as string) *Client {

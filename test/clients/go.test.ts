@@ -16,7 +16,7 @@ it.runIf(missing && process.env.CI)('has the toolchain, where all tests must run
 });
 
 // The first run compiles the standard library, and fetches what the module needs.
-describe.skipIf(missing)('the Go client', { timeout: 15 * MINUTE_MS, retry: 2 }, () => {
+describe.skipIf(missing)('the Go client', { timeout: 15 * MINUTE_MS }, () => {
   it('is formatted', async () => {
     expect(await gofmt(GO_CLIENT)).toEqual({ code: 0, output: '' });
   });

@@ -93,7 +93,6 @@ class Runner {
       const request = fromJson(CreateTokenRequestSchema, { project, principal, kind, role });
       this.#tokens.set(principal, (await owner.projects.createToken(request)).token);
     }
-    await owner.history.listHistory({ project });
   }
 
   #client(as: string): Holdfast {

@@ -92,8 +92,6 @@ class Runner:
         for principal, having in principals.items():
             request = {"project": project, "principal": principal, "kind": having["kind"], "role": having["role"]}
             self._tokens[principal] = self._side.call(owner, "ProjectService/CreateToken", request)["token"]
-        # A watch that begins before all of this has its place in the history would tell of it.
-        self._side.call(owner, "HistoryService/ListHistory", {"project": project})
 
     def _end(self) -> None:
         for watching in self._watches.values():
