@@ -2,6 +2,7 @@ import { LeaseState } from '@holdfast/proto/guard';
 import { EventKind } from '@holdfast/proto/history';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Board, hold, startBoard } from '../rpc/board.js';
+import { connect } from '../support/postgres.js';
 import { startTestService } from '../support/service.js';
 import { Watching } from './watching.js';
 
@@ -32,6 +33,21 @@ describe('a new watch', () => {
     const told = watching.events.find((event) => event.kind === EventKind.LEASE_RELEASED);
     expect(told).toMatchObject({ taskId, payload: { case: 'leaseEnded' } });
     expect(watching.positions).toEqual(rising(watching.positions));
+    await watching.stop();
+  });
+
+  it('tells nothing of what was written before it, also when that has no position yet', async () => {
+    const own = await startBoard();
+    const sql = connect(own.service.databaseUrl, { max: 1 });
+    // As another replica leaves it that dies between its commit and numbering it.
+    await sql`
+      INSERT INTO event (project, kind, at, payload)
+      SELECT 'default', 26, holdfast_now(), '{"title": "before", "changes": []}' FROM generate_series(1, 5000)`;
+    await sql.end();
+    const watching = await new Watching(own.viewer).begun();
+    await own.task('after');
+    await watching.until(({ kinds }) => kinds.includes('TASK_READY'));
+    expect(watching.kinds).toEqual(['TASK_CREATED', 'TASK_READY']);
     await watching.stop();
   });
 
