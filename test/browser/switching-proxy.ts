@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 
 /** A TCP proxy with an address that stays while the servers behind it come and go. */
 export interface SwitchingProxy {
@@ -12,30 +12,10 @@ export interface SwitchingProxy {
 /** Starts a proxy; it ends with the test. */
 export async function startSwitchingProxy(serverUrl: string): Promise<SwitchingProxy> {
   let target = new URL(serverUrl);
-  const sockets = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const server = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(from);
-      from.pipe(to);
-      from.on('error', () => {});
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-    }
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    proxy.close();
-  });
+  const proxy = await startTcpProxy(() => connect(Number(target.port), target.hostname));
+  onTestFinished(() => proxy.close());
   return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${proxy.port}`,
     switchTo(serverUrl) {
       target = new URL(serverUrl);
     },

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Holdfast } from '@holdfast/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/postgres.js';
 import { newServerFolder, ServerProcess } from '../support/server-process.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { Cli } from './holdfast-process.js';
 
 let databaseUrl: string;
@@ -12,8 +12,7 @@ let dataDir: string;
 let server: ServerProcess;
 let owner: Holdfast;
 /** One address, whatever server is behind it. */
-let front: Server;
-const sockets = new Set<Socket>();
+let front: TcpProxy;
 let cli: Cli;
 let project: string;
 let projects = 0;
@@ -27,28 +26,14 @@ beforeAll(async () => {
   databaseUrl = (await createTestDatabase()).url;
   dataDir = newServerFolder();
   await startServer();
-  front = createServer((socket) => {
-    const behind = connect(Number(new URL(server.url).port), '127.0.0.1');
-    for (const [from, to] of [
-      [socket, behind],
-      [behind, socket],
-    ] as const) {
-      sockets.add(from);
-      from.pipe(to);
-      from.on('error', () => to.destroy()).on('close', () => to.destroy());
-    }
-  });
-  await once(front.listen(0, '127.0.0.1'), 'listening');
+  front = await startTcpProxy(() => connect(Number(new URL(server.url).port), '127.0.0.1'));
 });
-afterAll(() => {
-  for (const socket of sockets) socket.destroy();
-  front.close();
-});
+afterAll(() => front.close());
 
 beforeEach(async () => {
   project = `watch-${++projects}`;
   await owner.projects.createProject({ project });
-  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${front.port}`;
   cli = new Cli({ HOLDFAST_URL: url, HOLDFAST_TOKEN: server.ownerToken });
 });
 afterEach(() => cli.remove());

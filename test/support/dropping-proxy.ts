@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { startTcpProxy } from './tcp-proxy.js';
 
 /** A TCP proxy in front of a server, whose replies can be made to vanish. */
 export interface DroppingProxy {
@@ -14,40 +14,25 @@ export interface DroppingProxy {
 /** Starts a proxy; it ends with the test. */
 export async function startDroppingProxy(serverUrl: string): Promise<DroppingProxy> {
   const { hostname, port } = new URL(serverUrl);
-  const sockets = new Set<Socket>();
   let dropping = false;
-  const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname);
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(from);
-      from.on('data', (chunk) => {
-        if (from === client || !dropping) to.write(chunk);
+  const proxy = await startTcpProxy(
+    () => connect(Number(port), hostname),
+    (client, server) => {
+      client.on('data', (chunk) => server.write(chunk));
+      server.on('data', (chunk) => {
+        if (!dropping) client.write(chunk);
       });
-      from.on('error', () => {});
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
-      });
-    }
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-    dropping = false;
-  };
-  onTestFinished(() => {
-    cut();
-    proxy.close();
-  });
+    },
+  );
+  onTestFinished(() => proxy.close());
   return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${proxy.port}`,
     dropReplies: () => {
       dropping = true;
     },
-    cut,
+    cut() {
+      proxy.cut();
+      dropping = false;
+    },
   };
 }

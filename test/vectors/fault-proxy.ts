@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 
 /** A TCP proxy in front of a server that may move, whose answers can be made to vanish. */
 export interface FaultProxy {
@@ -17,47 +17,32 @@ export interface FaultProxy {
 
 /** Starts a proxy on a free port of the loopback. */
 export async function startFaultProxy(serverPort: number): Promise<FaultProxy> {
-  const sockets = new Set<Socket>();
   let port = serverPort;
   let silent = false;
   let losing = false;
-  const proxy = createServer((client) => {
-    const server = connect(port, '127.0.0.1');
-    const answers = new AnswerFinder();
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(from);
-      from.setNoDelay(true);
-      from.on('error', () => {});
-      from.on('close', () => {
-        sockets.delete(from);
-        to.destroy();
+  const proxy = await startTcpProxy(
+    () => connect(port, '127.0.0.1'),
+    (client, server) => {
+      const answers = new AnswerFinder();
+      for (const socket of [client, server]) socket.setNoDelay(true);
+      client.on('data', (chunk) => server.write(chunk));
+      server.on('data', (chunk) => {
+        const answered = answers.beginsIn(chunk);
+        if (silent) return;
+        if (losing && answered) {
+          losing = false;
+          client.destroy();
+          return;
+        }
+        client.write(chunk);
       });
-    }
-    client.on('data', (chunk) => server.write(chunk));
-    server.on('data', (chunk) => {
-      const answered = answers.beginsIn(chunk);
-      if (silent) return;
-      if (losing && answered) {
-        losing = false;
-        client.destroy();
-        return;
-      }
-      client.write(chunk);
-    });
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const cut = () => {
-    for (const socket of sockets) socket.destroy();
-  };
+    },
+  );
   return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${proxy.port}`,
     moveTo(to) {
       port = to;
-      cut();
+      proxy.cut();
     },
     loseNextAnswer() {
       losing = true;
@@ -68,12 +53,9 @@ export async function startFaultProxy(serverPort: number): Promise<FaultProxy> {
     heal() {
       silent = false;
       losing = false;
-      cut();
+      proxy.cut();
     },
-    close() {
-      proxy.close();
-      cut();
-    },
+    close: () => proxy.close(),
   };
 }
 
