@@ -1,4 +1,5 @@
 import { HttpConnection } from './load/http-connection.js';
+import { acquireAndRelease, newTask } from './load/leasing.js';
 import { type Measured, measure } from './load/measure.js';
 import { pgbenchRate } from './load/pgbench.js';
 import { type BenchServer, startBenchServer } from './load/server.js';
@@ -19,8 +20,6 @@ interface Task {
   readonly id: string;
   readonly executionId: string;
 }
-
-type GrantAnswer = { grant?: { lease: { id: string; fencingToken: string } } };
 
 async function main(): Promise<void> {
   const server = await startBenchServer();
@@ -86,27 +85,16 @@ const whoAmIRate = (server: BenchServer, n: number) =>
 
 async function leaseRate(server: BenchServer, n: number): Promise<Measured> {
   const tasks = await Promise.all(
-    connections(server, n).map(async (connection, i): Promise<Task> => {
-      const { task } = await connection.call<{ task: { id: string } }>(
-        'holdfast.v1.TaskService/CreateTask',
-        { title: `bench ${i}` },
-        server.token,
-      );
-      return { connection, id: task.id, executionId: `bench-${n}-${i}` };
-    }),
+    connections(server, n).map(
+      async (connection, i): Promise<Task> => ({
+        connection,
+        id: await newTask(connection, server, `bench ${i}`),
+        executionId: `bench-${n}-${i}`,
+      }),
+    ),
   );
   return during(tasks, async ({ connection, id, executionId }) => {
-    const { grant } = await connection.call<GrantAnswer>(
-      'holdfast.v1.LeaseService/AcquireLease',
-      { taskId: id, executionId },
-      server.token,
-    );
-    if (!grant) throw new Error('a free task was refused');
-    await connection.call(
-      'holdfast.v1.LeaseService/ReleaseLease',
-      { leaseId: grant.lease.id, fencingToken: grant.lease.fencingToken },
-      server.token,
-    );
+    await acquireAndRelease(connection, server, id, executionId);
     return 2;
   });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../src/store/database.js';
 import { HttpConnection } from './load/http-connection.js';
+import { acquireAndRelease, newTask } from './load/leasing.js';
 import { type BenchServer, startBenchServer } from './load/server.js';
 
 /**
@@ -24,8 +25,6 @@ interface Lateness {
   /** Leases that were recorded as expired more or less than once. */
   readonly notOnce: number;
 }
-
-type GrantAnswer = { grant?: { lease: { id: string; fencingToken: string } } };
 
 async function main(): Promise<void> {
   const server = await startBenchServer();
@@ -55,15 +54,6 @@ function tell(name: string, { p50, p99, most, notOnce }: Lateness): void {
   const cells = [LEASES, p50.toFixed(1), p99.toFixed(1), most.toFixed(1), notOnce];
   const widths = [6, 6, 6, 7, 8];
   console.log([name.padEnd(8), ...cells.map((cell, i) => String(cell).padStart(widths[i] ?? 0))].join('  '));
-}
-
-async function newTask(connection: HttpConnection, { token }: BenchServer, title: string): Promise<string> {
-  const { task } = await connection.call<{ task: { id: string } }>(
-    'holdfast.v1.TaskService/CreateTask',
-    { title },
-    token,
-  );
-  return task.id;
 }
 
 async function lateness(server: BenchServer, execution: string): Promise<Lateness> {
@@ -114,15 +104,7 @@ function startLoad(server: BenchServer) {
     const connection = new HttpConnection(server.port);
     const taskId = await newTask(connection, server, `load ${i}`);
     while (!over) {
-      const acquire = { taskId, executionId: `load-${i}` };
-      const { grant } = await connection.call<GrantAnswer>(
-        'holdfast.v1.LeaseService/AcquireLease',
-        acquire,
-        server.token,
-      );
-      if (!grant) throw new Error('a free task was refused');
-      const release = { leaseId: grant.lease.id, fencingToken: grant.lease.fencingToken };
-      await connection.call('holdfast.v1.LeaseService/ReleaseLease', release, server.token);
+      await acquireAndRelease(connection, server, taskId, `load-${i}`);
       calls += 2;
     }
     connection.close();

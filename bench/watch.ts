@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { HttpConnection } from './load/http-connection.js';
+import { newTask } from './load/leasing.js';
 import { type BenchServer, startBenchServer } from './load/server.js';
 import type { Order, Report, Wiring } from './load/watch-clients.js';
 
@@ -128,14 +129,7 @@ async function main(wiring: Wiring): Promise<void> {
     const setup = new HttpConnection(server.port);
     // A task for each writer: notes on one task are written one after another.
     const taskIds: string[] = [];
-    while (taskIds.length < WRITERS) {
-      const { task } = await setup.call<{ task: { id: string } }>(
-        'holdfast.v1.TaskService/CreateTask',
-        { title: 'watched' },
-        server.token,
-      );
-      taskIds.push(task.id);
-    }
+    while (taskIds.length < WRITERS) taskIds.push(await newTask(setup, server, 'watched'));
     setup.close();
     const print = (cells: readonly (string | number)[]) =>
       console.log(

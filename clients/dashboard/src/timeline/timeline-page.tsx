@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useLive } from '../live/use-live.js';
 import { Empty } from '../ui/empty.js';
 import { shortExecution } from '../ui/holder-name.js';
-import { Icon } from '../ui/icon.js';
+import { Icon, type IconName } from '../ui/icon.js';
 import { span } from '../ui/time.js';
 import { useKeys } from '../ui/use-keys.js';
 import { Chart } from './chart.js';
@@ -90,36 +90,12 @@ export function TimelinePage() {
   return (
     <div className="timeline-page" onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}>
       <div className="timeline-tools" role="toolbar" aria-label="Zoom and pan">
-        <button
-          type="button"
-          className="button icon-only"
-          onClick={() => pan(-0.5)}
-          aria-label="Earlier"
-          title="Earlier (←)"
-        >
-          <Icon name="back" />
-        </button>
-        <button
-          type="button"
-          className="button icon-only"
-          onClick={() => zoom(1 / 0.6)}
-          aria-label="Zoom out"
-          title="Zoom out (−)"
-        >
-          <Icon name="minus" />
-        </button>
+        <IconButton name="Earlier" shortcut="←" icon="back" onClick={() => pan(-0.5)} />
+        <IconButton name="Zoom out" shortcut="−" icon="minus" onClick={() => zoom(1 / 0.6)} />
         <span className="span" aria-live="polite">
           {span(view.toMs - view.fromMs)}
         </span>
-        <button
-          type="button"
-          className="button icon-only"
-          onClick={() => zoom(0.6)}
-          aria-label="Zoom in"
-          title="Zoom in (+)"
-        >
-          <Icon name="plus" />
-        </button>
+        <IconButton name="Zoom in" shortcut="+" icon="plus" onClick={() => zoom(0.6)} />
         <button
           type="button"
           className="button"
@@ -206,4 +182,26 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
     return () => observer.disconnect();
   }, [element]);
   return width;
+}
+
+interface IconButtonProps {
+  readonly name: string;
+  /** The key that does the same. */
+  readonly shortcut: string;
+  readonly icon: IconName;
+  readonly onClick: () => void;
+}
+
+function IconButton({ name, shortcut, icon, onClick }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      className="button icon-only"
+      onClick={onClick}
+      aria-label={name}
+      title={`${name} (${shortcut})`}
+    >
+      <Icon name={icon} />
+    </button>
+  );
 }
