@@ -1,10 +1,13 @@
 /** The edges of the tasks that propagate: who waits for them and, when they go, whom they wait for. */
 export const EDGES = `, edge AS MATERIALIZED (
       SELECT c.i, d.project, d.task_id AS other, 'dependent' AS side, d.accept_dropped
-      FROM change c JOIN dependency d ON d.project = c.project AND d.blocker_id = c.task_id
+      FROM change c CROSS JOIN LATERAL (
+        SELECT * FROM dependency d WHERE d.project = c.project AND d.blocker_id = c.task_id OFFSET 0) d
       UNION ALL
       SELECT c.i, d.project, d.blocker_id, 'blocker', d.accept_dropped
-      FROM change c JOIN dependency d ON d.project = c.project AND d.task_id = c.task_id WHERE c.remove
+      FROM change c CROSS JOIN LATERAL (
+        SELECT * FROM dependency d WHERE d.project = c.project AND d.task_id = c.task_id OFFSET 0) d
+      WHERE c.remove
     )`;
 
 /** An edge is satisfied by DONE, and by DROPPED if it accepts that. */
@@ -27,14 +30,19 @@ export const NEIGHBOURS = `, effect AS MATERIALIZED (
         AND (e.unmet <> 0 OR e.lost_blockers <> 0 OR e.lost_dependents <> 0)
       RETURNING s.project, s.task_id, s.status, s.priority, s.unmet, s.fencing_token, e.t, e.lost_blockers,
         s.status = 1 AND s.unmet = 0 AND e.unmet < 0 AS readied
+    ), neighbour_moved AS (
+      UPDATE queue q SET standing = CASE WHEN n.unmet > 0 THEN 2 ELSE 1 END
+      FROM neighbour n WHERE n.status = 1 AND q.project = n.project AND q.task_id = n.task_id
+      RETURNING q.project, q.task_id
     ), neighbour_queued AS (
-      -- Not an update: the row of a task that was reopened while this waited for its lock is younger than the snapshot.
+      -- The row of a task that was reopened while this waited for its lock is younger than the snapshot: the update
+      -- has not seen it.
       INSERT INTO queue (project, task_id, standing, priority, plan_id, plan_order, seq, labels, assignee)
       SELECT n.project, n.task_id, CASE WHEN n.unmet > 0 THEN 2 ELSE 1 END, n.priority, t.plan_id, t.plan_order, t.seq,
         t.labels, t.assignee
       FROM neighbour n CROSS JOIN LATERAL (
         SELECT * FROM task t WHERE t.project = n.project AND t.id = n.task_id OFFSET 0) t
-      WHERE n.status = 1
+      WHERE n.status = 1 AND (n.project, n.task_id) NOT IN (SELECT project, task_id FROM neighbour_moved)
       ON CONFLICT (project, task_id) DO UPDATE SET standing = excluded.standing
     ), neighbour_told AS (
       -- One insert, since several have no order: the removal comes before what came of it.
