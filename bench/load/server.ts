@@ -6,22 +6,39 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
+/** In bytes. */
+export interface Memory {
+  /** From the system: what is held and what is free between. */
+  readonly rss: number;
+  /** By objects and buffers. */
+  readonly held: number;
+}
+
 export interface BenchServer {
   readonly port: number;
   readonly token: string;
   readonly databaseUrl: string;
+  /** What the server's process needs, once all is collected that nothing refers to. */
+  memory(): Promise<Memory>;
   stop(): Promise<void>;
 }
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
+const MEMORY_PROBE = ['--expose-gc', '--import', new URL('./memory-probe.js', import.meta.url).href];
 
 /** A server of its own as `npm start` runs it: embedded Postgres with fsync, in a throw-away folder. */
 export async function startBenchServer(): Promise<BenchServer> {
   const data = await mkdtemp(join(tmpdir(), 'holdfast-bench-'));
-  const child = spawn(process.execPath, [BIN, 'serve', '--port', '0', '--data', data, '--json'], {
+  const args = [...MEMORY_PROBE, BIN, 'serve', '--port', '0', '--data', data, '--json'];
+  const child = spawn(process.execPath, args, {
     env: { ...process.env, LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
+  const memory = async () => {
+    child.send('memory');
+    const [memory] = await once(child, 'message');
+    return memory as Memory;
+  };
   const stop = async () => {
     await end(child);
     await rm(data, { recursive: true, force: true });
@@ -29,7 +46,13 @@ export async function startBenchServer(): Promise<BenchServer> {
   try {
     const { url, tokenFile, databaseUrl } = JSON.parse(await firstLine(child)) as Record<string, string>;
     const token = (await readFile(tokenFile as string, 'utf8')).trim();
-    return { port: Number(new URL(url as string).port), token, databaseUrl: databaseUrl as string, stop };
+    return {
+      port: Number(new URL(url as string).port),
+      token,
+      databaseUrl: databaseUrl as string,
+      memory,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

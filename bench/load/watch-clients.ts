@@ -21,6 +21,7 @@ export type Order =
     }
   /** One more that never reads what it is sent. */
   | { readonly do: 'openStuck'; readonly port: number; readonly token: string }
+  | { readonly do: 'closeStuck' }
   /** Forgets what was measured so far. */
   | { readonly do: 'reset' }
   | { readonly do: 'report' };
@@ -43,6 +44,7 @@ const REQUEST = Buffer.alloc(5);
 let delays: number[] = [];
 let messages = 0;
 let open = 0;
+let stuck: ClientHttp2Session | undefined;
 
 const now = () => performance.timeOrigin + performance.now();
 
@@ -151,7 +153,11 @@ function report(): Report {
 
 process.on('message', async (order: Order) => {
   if (order.do === 'open') await openAll(order);
-  if (order.do === 'openStuck') overHttp2(http2Session(order.port), order.token, undefined);
+  if (order.do === 'openStuck') {
+    stuck = http2Session(order.port);
+    overHttp2(stuck, order.token, undefined);
+  }
+  if (order.do === 'closeStuck') stuck?.destroy();
   if (order.do === 'reset') {
     delays = [];
     messages = 0;
