@@ -1,9 +1,14 @@
+import { Session } from 'node:inspector/promises';
+
 /**
- * Loaded into a server under test (`--expose-gc --import`): answers each message with its memory in bytes, once
- * everything is collected and given back that nothing refers to.
+ * Loaded into a server under test (`--import`): answers each message with its memory in bytes, once everything is
+ * collected and given back that nothing refers to.
  */
-process.on('message', () => {
-  globalThis.gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+const session = new Session();
+session.connect();
+
+process.on('message', async () => {
+  await session.post('HeapProfiler.collectGarbage');
   const { rss, heapUsed, external } = process.memoryUsage();
   process.send({ rss, held: heapUsed + external });
 });

@@ -24,7 +24,7 @@ export interface BenchServer {
 }
 
 const BIN = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
-const MEMORY_PROBE = ['--expose-gc', '--import', new URL('./memory-probe.js', import.meta.url).href];
+const MEMORY_PROBE = ['--import', new URL('./memory-probe.js', import.meta.url).href];
 
 /** A server of its own as `npm start` runs it: embedded Postgres with fsync, in a throw-away folder. */
 export async function startBenchServer(): Promise<BenchServer> {

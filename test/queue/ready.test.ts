@@ -237,3 +237,11 @@ test('a refused acquire offers ready tasks instead', async () => {
   const { outcome } = await board.agent.leases.acquireLease({ taskId: task.id, executionId: 'ada-run' });
   expect(outcome).toMatchObject({ case: 'refusal', value: { alternatives: [{ id: other.id }] } });
 });
+
+test('at most three of them', async () => {
+  const task = await board.task('held');
+  for (const title of ['a', 'b', 'c', 'd', 'e']) await board.task(title);
+  await hold(board.rival, task.id);
+  const { outcome } = await board.agent.leases.acquireLease({ taskId: task.id, executionId: 'ada-run' });
+  expect(outcome.case === 'refusal' && outcome.value.alternatives).toHaveLength(3);
+});
