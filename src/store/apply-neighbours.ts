@@ -28,18 +28,18 @@ export const NEIGHBOURS = `, effect AS MATERIALIZED (
         dependents = s.dependents - e.lost_dependents, deps_version = s.deps_version + 1
       FROM effect e WHERE s.project = e.project AND s.task_id = e.other
         AND (e.unmet <> 0 OR e.lost_blockers <> 0 OR e.lost_dependents <> 0)
-      RETURNING s.project, s.task_id, s.status, s.priority, s.unmet, s.fencing_token, e.t, e.lost_blockers,
+      RETURNING s.project, s.task_id, s.status, s.priority, s.fencing_token, e.t, e.lost_blockers,
+        CASE WHEN s.unmet > 0 THEN 2 ELSE 1 END AS standing,
         s.status = 1 AND s.unmet = 0 AND e.unmet < 0 AS readied
     ), neighbour_moved AS (
-      UPDATE queue q SET standing = CASE WHEN n.unmet > 0 THEN 2 ELSE 1 END
+      UPDATE queue q SET standing = n.standing
       FROM neighbour n WHERE n.status = 1 AND q.project = n.project AND q.task_id = n.task_id
       RETURNING q.project, q.task_id
     ), neighbour_queued AS (
       -- The row of a task that was reopened while this waited for its lock is younger than the snapshot: the update
       -- has not seen it.
       INSERT INTO queue (project, task_id, standing, priority, plan_id, plan_order, seq, labels, assignee)
-      SELECT n.project, n.task_id, CASE WHEN n.unmet > 0 THEN 2 ELSE 1 END, n.priority, t.plan_id, t.plan_order, t.seq,
-        t.labels, t.assignee
+      SELECT n.project, n.task_id, n.standing, n.priority, t.plan_id, t.plan_order, t.seq, t.labels, t.assignee
       FROM neighbour n CROSS JOIN LATERAL (
         SELECT * FROM task t WHERE t.project = n.project AND t.id = n.task_id OFFSET 0) t
       WHERE n.status = 1 AND (n.project, n.task_id) NOT IN (SELECT project, task_id FROM neighbour_moved)
