@@ -174,10 +174,8 @@ async function main(wiring: Wiring): Promise<void> {
 
     await clients.tell({ do: 'open', port: server.port, token: server.token, count: WATCHERS, wiring });
     await write(server, taskIds, 20, WARM_UP_SECONDS);
-    const measured = new Map<number, Measured>();
     for (const rate of RATES) {
       const found = await measure(server, clients, taskIds, rate);
-      measured.set(rate, found);
       show(WATCHERS, found, without.get(rate));
       const expected = found.written * SECONDS * WATCHERS;
       if (found.events < expected * 0.95) throw new Error(`told ${found.events} events of about ${expected}`);

@@ -36,8 +36,8 @@ export async function startBenchServer(): Promise<BenchServer> {
   });
   const memory = async () => {
     child.send('memory');
-    const [memory] = await once(child, 'message');
-    return memory as Memory;
+    const [answer] = await once(child, 'message');
+    return answer as Memory;
   };
   const stop = async () => {
     await end(child);
