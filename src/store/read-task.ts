@@ -1,4 +1,3 @@
-import type postgres from 'postgres';
 import type { Snapshot } from '../domain/decision.js';
 import type { NamedLease } from '../domain/lease-end.js';
 import type { Dependent, UnmetDependency } from '../domain/neighbours.js';
@@ -71,53 +70,17 @@ export async function readTasks(
   defaults: Settings,
   items: readonly ReadItem[],
 ): Promise<ReadResult[]> {
-  const namesLease = items.some(({ leaseId }) => leaseId !== undefined);
-  const namesExecution = items.some(({ execution }) => execution);
-  const namesRequest = items.some(({ request }) => request);
-  const rows = await sql<Row[]>`
-    SELECT holdfast_now() AS now, ${sql.unsafe(SELECT_SETTINGS)},
-      ${sql.unsafe(SELECT_STATE)}, ${sql.unsafe(SELECT_TASK)},
-      l.id AS l_id, l.task_id AS l_task_id, l.fencing_token AS l_fencing_token, l.principal AS l_principal,
-      l."end" AS l_end, x.id AS execution_id, x.ended_at AS execution_ended_at,
-      r.ref AS request_ref, encode(r.body_hash, 'hex') AS request_body_hash,
-      CASE WHEN s.unmet > 0 THEN (${UNMET(sql)}) END AS unmet,
-      CASE WHEN q.dependents AND s.dependents > 0 THEN (
-        SELECT json_agg(d) FROM (
-          SELECT task_id AS "taskId", accept_dropped AS "acceptDropped" FROM dependency
-          WHERE project = s.project AND blocker_id = s.task_id ORDER BY task_id LIMIT ${MAX_NEIGHBOURS}) d
-      ) END AS dependents
-    FROM jsonb_to_recordset(${itemsJson(items)}::text::jsonb) AS q(
-      i integer, project text, task_id text, lease_id text, principal text, execution_id text, rpc text, request_id text,
-      dependents boolean)
-    ${byKey(sql, sql`SELECT * FROM project WHERE id = q.project`, 'p')}
-    ${namesLease ? byKey(sql, sql`SELECT * FROM lease WHERE project = q.project AND id = q.lease_id`, 'l') : none(sql, 'lease', 'l')}
-    ${byKey(sql, sql`SELECT * FROM task_state WHERE project = q.project AND task_id = coalesce(q.task_id, l.task_id)`, 's')}
-    ${byKey(sql, sql`SELECT * FROM task WHERE project = s.project AND id = s.task_id`, 't')}
-    ${
-      namesExecution
-        ? byKey(
-            sql,
-            sql`SELECT * FROM execution WHERE project = q.project AND principal = q.principal AND id = q.execution_id`,
-            'x',
-          )
-        : none(sql, 'execution', 'x')
-    }
-    ${
-      namesRequest
-        ? byKey(
-            sql,
-            sql`SELECT * FROM request WHERE project = q.project AND principal = q.principal
-              AND rpc = q.rpc AND request_id = q.request_id`,
-            'r',
-          )
-        : none(sql, 'request', 'r')
-    }
-    ORDER BY q.i`;
+  const statement = statementFor(
+    items.some(({ leaseId }) => leaseId !== undefined),
+    items.some(({ execution }) => execution !== undefined),
+    items.some(({ request }) => request !== undefined),
+  );
+  const rows: Row[] = await sql.unsafe(statement, [itemsJson(items)], { prepare: true });
   return rows.map((row, i) => resultOf(row, defaults, items[i]?.request));
 }
 
 /** The unfinished tasks that `s` waits for. A lapsed lease no longer holds one. */
-const UNMET = (sql: Sql) => sql`
+const UNMET = `
   SELECT json_agg(u) FROM (
     SELECT d.blocker_id AS "taskId", bt.title,
       CASE WHEN b.status = 2 AND b.expires_at <= holdfast_now() THEN 1 ELSE b.status END AS status,
@@ -128,6 +91,57 @@ const UNMET = (sql: Sql) => sql`
     WHERE d.project = s.project AND d.task_id = s.task_id
       AND NOT (b.status = 3 OR (b.status = 4 AND d.accept_dropped))
     ORDER BY bt.seq LIMIT ${MAX_NEIGHBOURS}) u`;
+
+/** A row or none, looked up by its key. OFFSET 0 keeps the planner from scanning a table that is small as yet. */
+const byKey = (alias: string, table: string, key: string) =>
+  `LEFT JOIN LATERAL (SELECT * FROM ${table} WHERE ${key} OFFSET 0) ${alias} ON true`;
+
+/** In place of a look-up that nobody asked for: its columns, all null. */
+const none = (alias: string, table: string) => `LEFT JOIN ${table} ${alias} ON false`;
+
+const statements = new Map<string, string>();
+
+/** One text for each combination of what is named, so that it is put together once, and planned once a connection. */
+function statementFor(namesLease: boolean, namesExecution: boolean, namesRequest: boolean): string {
+  const key = [namesLease, namesExecution, namesRequest].join();
+  const text = statements.get(key) ?? write(namesLease, namesExecution, namesRequest);
+  statements.set(key, text);
+  return text;
+}
+
+const write = (namesLease: boolean, namesExecution: boolean, namesRequest: boolean) => `
+    SELECT holdfast_now() AS now, ${SELECT_SETTINGS}, ${SELECT_STATE}, ${SELECT_TASK},
+      l.id AS l_id, l.task_id AS l_task_id, l.fencing_token AS l_fencing_token, l.principal AS l_principal,
+      l."end" AS l_end, x.id AS execution_id, x.ended_at AS execution_ended_at,
+      r.ref AS request_ref, encode(r.body_hash, 'hex') AS request_body_hash,
+      CASE WHEN s.unmet > 0 THEN (${UNMET}) END AS unmet,
+      CASE WHEN q.dependents AND s.dependents > 0 THEN (
+        SELECT json_agg(d) FROM (
+          SELECT task_id AS "taskId", accept_dropped AS "acceptDropped" FROM dependency
+          WHERE project = s.project AND blocker_id = s.task_id ORDER BY task_id LIMIT ${MAX_NEIGHBOURS}) d
+      ) END AS dependents
+    FROM jsonb_to_recordset($1::text::jsonb) AS q(
+      i integer, project text, task_id text, lease_id text, principal text, execution_id text, rpc text, request_id text,
+      dependents boolean)
+    ${byKey('p', 'project', 'id = q.project')}
+    ${namesLease ? byKey('l', 'lease', 'project = q.project AND id = q.lease_id') : none('l', 'lease')}
+    ${byKey('s', 'task_state', 'project = q.project AND task_id = coalesce(q.task_id, l.task_id)')}
+    ${byKey('t', 'task', 'project = s.project AND id = s.task_id')}
+    ${
+      namesExecution
+        ? byKey('x', 'execution', 'project = q.project AND principal = q.principal AND id = q.execution_id')
+        : none('x', 'execution')
+    }
+    ${
+      namesRequest
+        ? byKey(
+            'r',
+            'request',
+            'project = q.project AND principal = q.principal AND rpc = q.rpc AND request_id = q.request_id',
+          )
+        : none('r', 'request')
+    }
+    ORDER BY q.i`;
 
 interface UnmetRow {
   readonly taskId: string;
@@ -143,16 +157,6 @@ const unmetOf = ({ taskId, title, status, principal, executionId }: UnmetRow): U
   status: statusCodes.name(status),
   holder: principal === null ? undefined : { principal, executionId },
 });
-
-/** A row or none, looked up by its key. OFFSET 0 keeps the planner from scanning a table that is small as yet. */
-function byKey(sql: Sql, lookup: postgres.PendingQuery<postgres.Row[]>, alias: string) {
-  return sql`LEFT JOIN LATERAL (${lookup} OFFSET 0) ${sql.unsafe(alias)} ON true`;
-}
-
-/** In place of a look-up that nobody asked for: its columns, all null. */
-function none(sql: Sql, table: string, alias: string) {
-  return sql`LEFT JOIN ${sql.unsafe(`${table} ${alias}`)} ON false`;
-}
 
 function itemsJson(items: readonly ReadItem[]): string {
   return JSON.stringify(

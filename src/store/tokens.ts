@@ -99,13 +99,13 @@ export async function findIdentities(
   { database: { hot: sql } }: Store,
   hashes: readonly Buffer[],
 ): Promise<Map<string, Identity>> {
-  const hex = hashes.map((hash) => hash.toString('hex'));
-  const wanted = sql`ARRAY(SELECT decode(h, 'hex') FROM unnest(${textArray(sql, hex)}) h)`;
+  const hex = JSON.stringify(hashes.map((hash) => hash.toString('hex')));
   const rows = await sql<Row[]>`
     SELECT encode(hash, 'hex') AS hash, id, project, principal, kind, role, owner, expires_at,
       coalesce(last_used_at < holdfast_now() - ${USE_TOLD_EVERY}::bigint, true) AS told_long_ago
     FROM token
-    WHERE hash = ANY(${wanted}) AND revoked_at IS NULL
+    WHERE hash = ANY(ARRAY(SELECT decode(h, 'hex') FROM jsonb_array_elements_text(${hex}::text::jsonb) h))
+      AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > holdfast_now())`;
   const used = rows.filter((row) => row.told_long_ago).map((row) => row.hash as string);
   if (used.length > 0) {
