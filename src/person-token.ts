@@ -10,7 +10,7 @@ import { createToken, type NewToken } from './store/tokens.js';
  */
 export async function makePersonToken(
   store: Store,
-  token: Pick<NewToken, 'principal' | 'role' | 'owner' | 'lifetime'>,
+  token: Pick<NewToken, 'principal' | 'role' | 'owner' | 'lifetime' | 'madeFor'>,
 ): Promise<string> {
   const secret = newSecret();
   const made = await createToken(

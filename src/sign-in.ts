@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import { HOUR, SECOND } from './domain/instant.js';
 import { makePersonToken } from './person-token.js';
-import type { Authenticate } from './rpc/authenticate.js';
+import { type Authenticate, secretOf } from './rpc/authenticate.js';
 import { type HttpRequest, type HttpResponse, pathOf, sendJson, sendWrongMethod } from './server/http.js';
 import type { ExtraPages } from './server/pages.js';
 import { takeSignInCode } from './sign-in-codes.js';
 import type { Store } from './store/store.js';
+import { madeFor, revokeToken } from './store/tokens.js';
 
 /** How people get into the dashboard without a token at hand. */
 export interface SignInOptions {
@@ -17,15 +18,28 @@ export interface SignInOptions {
 
 /** What signs in by a link lives no longer than a working day. */
 const TOKEN_LIFE = 12 * HOUR;
-const OWNER = { principal: 'owner', role: 'admin', owner: true, lifetime: TOKEN_LIFE } as const;
-const VISITOR = { principal: 'visitor', role: 'viewer', owner: false, lifetime: TOKEN_LIFE } as const;
+const OWNER = {
+  principal: 'owner',
+  role: 'admin',
+  owner: true,
+  lifetime: TOKEN_LIFE,
+  madeFor: 'SIGN_IN',
+} as const;
+const VISITOR = {
+  principal: 'visitor',
+  role: 'viewer',
+  owner: false,
+  lifetime: TOKEN_LIFE,
+  madeFor: 'VISITORS',
+} as const;
 
 /** A code is 43 characters. */
 const MAX_BODY_BYTES = 1_024;
 
 /**
  * `/sign-in`: POST `{"code": …}` exchanges a one-time code for a token of the owner, once. GET says whether visitors
- * are let in; to them POST `{"visitor": true}` gives a token that may only read.
+ * are let in; to them POST `{"visitor": true}` gives a token that may only read. DELETE signs out: it revokes the token
+ * that it comes with, if that was made for a code.
  */
 export function signInEndpoint(
   store: Store,
@@ -45,14 +59,42 @@ export function signInEndpoint(
     return visitor;
   };
 
+  /** Somebody else's token, or one that others use, too, is not this page's to revoke: it is only told so. */
+  const signOut = async (req: HttpRequest, res: HttpResponse): Promise<void> => {
+    const secret = secretOf(req.headers.authorization);
+    const identity = secret && (await authenticate(secret));
+    if (!identity) {
+      res.setHeader('www-authenticate', 'Bearer');
+      refuse(
+        req,
+        res,
+        401,
+        'unauthenticated',
+        'send the token to sign out with; a revoked one is signed out',
+      );
+      return;
+    }
+    const { project, tokenId, principal, kind } = identity;
+    const revoked = (await madeFor(store, identity)) === 'SIGN_IN';
+    if (revoked) {
+      await revokeToken(store, project, tokenId, { principal, kind, executionId: undefined });
+      log.info('the owner signed out of the dashboard');
+    }
+    sendJson(req, res, 200, { revoked });
+  };
+
   return async (req, res) => {
     if (pathOf(req) !== '/sign-in') return false;
     if (req.method === 'GET' || req.method === 'HEAD') {
       sendJson(req, res, 200, { visitors });
       return true;
     }
+    if (req.method === 'DELETE') {
+      await signOut(req, res);
+      return true;
+    }
     if (req.method !== 'POST') {
-      sendWrongMethod(req, res, ['GET', 'HEAD', 'POST']);
+      sendWrongMethod(req, res, ['GET', 'HEAD', 'POST', 'DELETE']);
       return true;
     }
     const asked = await readAsked(req);

@@ -7,6 +7,11 @@ import { findIdentities } from '../store/tokens.js';
 /** Finds whom a secret stands for; undefined when it is unknown, revoked or expired. */
 export type Authenticate = (secret: string) => Promise<Identity | undefined>;
 
+const BEARER = /^bearer +(hf_[\w-]{43})$/i;
+
+/** The secret in an `authorization` header; undefined when there is none, or something else. */
+export const secretOf = (authorization = ''): string | undefined => BEARER.exec(authorization)?.[1];
+
 /** Only the hash is compared, by the database's index: timing tells nothing about the secret. */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 

@@ -1,4 +1,5 @@
 import type { EventKind } from '../domain/event.js';
+import type { MadeFor } from '../domain/identity.js';
 import type { PrincipalKind, Role } from '../domain/principal.js';
 import type { Enforcement } from '../domain/settings.js';
 import type { LeaseEnd, TaskStatus } from '../domain/task-state.js';
@@ -35,6 +36,8 @@ export const enforcementCodes = codes<Enforcement>({ OFF: 1, WARN: 2, ENFORCE: 3
 export const kindCodes = codes<PrincipalKind>({ AGENT: 1, PERSON: 2 });
 
 export const roleCodes = codes<Role>({ agent: 1, viewer: 2, member: 3, admin: 4 });
+
+export const madeForCodes = codes<MadeFor>({ SIGN_IN: 1, VISITORS: 2 });
 
 export const eventCodes = codes<EventKind>({
   TASK_CREATED: 1,

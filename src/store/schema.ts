@@ -74,6 +74,8 @@ export const token = pgTable(
     owner: boolean('owner').notNull().default(false),
     /** SHA-256 of the secret: 256 random bits need no slow hash. */
     hash: bytes('hash').notNull(),
+    /** Null: an admin asked for it, or somebody is vouched for. */
+    madeFor: smallint('made_for'),
     createdAt: micros('created_at').notNull(),
     expiresAt: micros('expires_at'),
     revokedAt: micros('revoked_at'),
@@ -83,6 +85,7 @@ export const token = pgTable(
     primaryKey({ columns: [t.project, t.id] }),
     uniqueIndex('token_hash').on(t.hash),
     index('token_owner').on(t.project).where(sql`${t.owner}`),
+    index('token_expires').on(t.expiresAt).where(sql`${t.expiresAt} IS NOT NULL`),
   ],
 );
 

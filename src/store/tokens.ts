@@ -1,11 +1,11 @@
 import { and, asc, eq, gt, isNull } from 'drizzle-orm';
 import type { Actor } from '../domain/event.js';
-import type { Identity } from '../domain/identity.js';
+import type { Identity, MadeFor } from '../domain/identity.js';
 import type { Micros } from '../domain/instant.js';
 import type { PrincipalKind, Role } from '../domain/principal.js';
 import { eventColumns } from './apply-json.js';
 import { textArray } from './arrays.js';
-import { kindCodes, roleCodes } from './codes.js';
+import { kindCodes, madeForCodes, roleCodes } from './codes.js';
 import { token } from './schema.js';
 import type { Store } from './store.js';
 import { maybeMicros, micros, type Row } from './task-row.js';
@@ -20,6 +20,7 @@ export interface NewToken {
   readonly owner: boolean;
   /** From now; undefined: until revoked. */
   readonly lifetime: Micros | undefined;
+  readonly madeFor?: MadeFor;
 }
 
 /**
@@ -43,9 +44,10 @@ export async function createToken(
       INSERT INTO principal (project, id, kind) VALUES (${project}, ${fresh.principal}, ${kindCodes.code(fresh.kind)})
       ON CONFLICT (project, id) DO UPDATE SET kind = principal.kind RETURNING kind
     ), made AS (
-      INSERT INTO token (project, id, principal, kind, role, owner, hash, created_at, expires_at)
+      INSERT INTO token (project, id, principal, kind, role, owner, hash, made_for, created_at, expires_at)
       SELECT ${project}, ${fresh.id}, ${fresh.principal}, known.kind, ${roleCodes.code(fresh.role)}, ${fresh.owner},
-        ${fresh.hash}, t, t + ${fresh.lifetime ?? null}::bigint
+        ${fresh.hash}, ${fresh.madeFor ? madeForCodes.code(fresh.madeFor) : null}::smallint, t,
+        t + ${fresh.lifetime ?? null}::bigint
       FROM clock, known WHERE known.kind = ${kindCodes.code(fresh.kind)}
       RETURNING expires_at
     ), told AS (
@@ -86,6 +88,18 @@ export async function revokeToken(
   if (!row) return undefined;
   if (row.now_revoked) commits.eventsWritten();
   return row.now_revoked as boolean;
+}
+
+/** What the server made a token for by itself; undefined: somebody asked for it, or is vouched for. */
+export async function madeFor(
+  { database: { orm } }: Store,
+  { project, tokenId }: Pick<Identity, 'project' | 'tokenId'>,
+): Promise<MadeFor | undefined> {
+  const [row] = await orm
+    .select({ code: token.madeFor })
+    .from(token)
+    .where(and(eq(token.project, project), eq(token.id, tokenId)));
+  return row?.code ? madeForCodes.name(row.code) : undefined;
 }
 
 /**

@@ -79,7 +79,8 @@ describe('/sign-in', () => {
   );
 
   it('takes no other methods', async () => {
-    expect((await fetch(`${service.url}/sign-in`, { method: 'DELETE' })).status).toBe(405);
+    const { status, headers } = await fetch(`${service.url}/sign-in`, { method: 'PUT' });
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, DELETE']);
   });
 
   it('lets no visitors in unless told to', async () => {

@@ -27,7 +27,17 @@ const PAGES: readonly { page: Page; title: string; icon: IconName }[] = [
 ];
 
 /** Everything around the pages. A task opens beside the page that led to it. */
-export function Shell({ session, onSignOut }: { session: Session; onSignOut: (why?: string) => void }) {
+export function Shell({
+  session,
+  onSignOut,
+  onLost,
+}: {
+  session: Session;
+  /** Its person wants to leave. */
+  onSignOut: () => void;
+  /** The server does not know its token any more. */
+  onLost: (why: string) => void;
+}) {
   const route = parseRoute(useHash());
   // Only the owner's token is good for any project, whatever the address says.
   const named = session.me.owner && route.page !== 'sign-in' ? route.project : '';
@@ -40,9 +50,9 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: (wh
     () =>
       live.subscribe(() => {
         const { connection } = live;
-        if (connection.state === 'ended' && connection.signedOut) onSignOut(connection.why);
+        if (connection.state === 'ended' && connection.signedOut) onLost(connection.why);
       }),
-    [live, onSignOut],
+    [live, onLost],
   );
   const place = useMemo(() => ({ session, live, project }), [session, live, project]);
   const [filters, setFilters] = useState<Readonly<Record<string, Filter>>>({});
@@ -70,7 +80,7 @@ export function Shell({ session, onSignOut }: { session: Session; onSignOut: (wh
           <button
             type="button"
             className="button quiet icon-only"
-            onClick={() => onSignOut()}
+            onClick={onSignOut}
             aria-label="Sign out"
             title="Sign out"
           >

@@ -19,7 +19,7 @@ export function SignIn({
     event.preventDefault();
     setBusy(true);
     try {
-      onSession(await openSession(token.trim()));
+      onSession(await openSession({ token: token.trim(), byLink: false }));
     } catch (error) {
       setProblem(explain(error));
       setBusy(false);

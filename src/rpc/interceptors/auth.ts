@@ -2,19 +2,18 @@ import type { Message } from '@bufbuild/protobuf';
 import { Code, ConnectError, type ContextValues, type Interceptor } from '@connectrpc/connect';
 import type { Identity } from '../../domain/identity.js';
 import { ACCESS } from '../access.js';
-import type { Authenticate } from '../authenticate.js';
+import { type Authenticate, secretOf } from '../authenticate.js';
 import { identityKey } from '../call.js';
 import { peerCertificateKey } from '../peer-certificate.js';
 import { invalidArgument } from '../problems.js';
 import type { IdentityOfVouched } from '../vouched.js';
 
-const SECRET = /^bearer +(hf_[\w-]{43})$/i;
 const JWT = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
 /** Nobody calls without a valid token, and nobody what its role does not allow. */
 export function authInterceptor(authenticate: Authenticate, vouched: IdentityOfVouched = {}): Interceptor {
   const identityOf = async (authorization: string, values: ContextValues): Promise<Identity | undefined> => {
-    const [, secret] = SECRET.exec(authorization) ?? [];
+    const secret = secretOf(authorization);
     if (secret !== undefined) return authenticate(secret);
     const [, jwt] = JWT.exec(authorization) ?? [];
     if (jwt !== undefined) return vouched.ofJwt?.(jwt);
