@@ -41,6 +41,24 @@ export const SETTINGS = {
     default: undefined,
     type: z.string().optional(),
   },
+  HOLDFAST_ALLOWED_HOSTS: {
+    meaning:
+      'by which names browsers reach the server, beside localhost and addresses: holdfast.example.com,…',
+    default: undefined,
+    type: z
+      .string()
+      .optional()
+      .transform((text) =>
+        (text ?? '')
+          .toLowerCase()
+          .split(/[\s,]+/)
+          .filter(Boolean),
+      )
+      .refine(
+        (names) => names.every((name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name)),
+        'must be names without scheme and port, such as holdfast.example.com',
+      ),
+  },
   DATABASE_URL: {
     meaning: 'a Postgres 15 or newer to use instead of the embedded one',
     default: undefined,

@@ -11,6 +11,8 @@ export interface McpEndpointOptions {
   stopping: AbortSignal;
   /** The longest request, in bytes. */
   maxBytes: number;
+  /** Pages of these hosts may call, beside those of this machine. */
+  allowedHosts: readonly string[];
   log: Logger;
 }
 
@@ -18,7 +20,13 @@ export interface McpEndpointOptions {
 const BUSY: Readonly<Record<number, number>> = { [Code.ResourceExhausted]: 429, [Code.Unavailable]: 503 };
 
 /** MCP as a page of this server. It is a client like any other: all it does goes through the API. */
-export function mcpEndpoint({ transport, stopping, maxBytes, log }: McpEndpointOptions): HttpEndpoint {
+export function mcpEndpoint({
+  transport,
+  stopping,
+  maxBytes,
+  allowedHosts,
+  log,
+}: McpEndpointOptions): HttpEndpoint {
   const connect = (token: string) =>
     createHoldfast({ url: 'http://in-process', token, transport: transport(token), attempts: 1 });
   return createHttpEndpoint({
@@ -36,6 +44,7 @@ export function mcpEndpoint({ transport, stopping, maxBytes, log }: McpEndpointO
     },
     stopping,
     maxBytes,
+    allowedHosts,
     onError: (err) => log.info({ err }, 'an MCP request could not be answered'),
   });
 }

@@ -25,6 +25,7 @@ import { createOidc, type OidcOptions } from './rpc/oidc.js';
 import { NO_QUOTAS, type Quotas } from './rpc/quotas.js';
 import { routes } from './rpc/routes.js';
 import { createAdmission } from './rpc/vouched.js';
+import { createBrowserCheck } from './server/browser-host.js';
 import { dashboardPages } from './server/dashboard.js';
 import { pathOf } from './server/http.js';
 import { DEFAULT_LIMITS } from './server/limits.js';
@@ -45,6 +46,8 @@ export interface ServiceOptions {
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
+  /** By which names browsers may reach it, beside those of this machine; see {@link createBrowserCheck}. */
+  readonly allowedHosts?: readonly string[];
   readonly defaults: Settings;
   /** How long the history is kept, in microseconds; 0 or absent: for ever. */
   readonly historyKeptFor?: Micros;
@@ -159,13 +162,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   ];
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
+  const { allowedHosts = [] } = options;
   const mcp = mcpEndpoint({
     transport: inProcessTransport({ routes: api, interceptors, shutdownSignal: shutdown.signal }),
     stopping: shutdown.signal,
     maxBytes: options.limits?.messageBytes ?? DEFAULT_LIMITS.messageBytes,
+    allowedHosts,
     log,
   });
-  const signIn = signInEndpoint(store, authenticate, options.signIn ?? {}, log);
+  const refusal = createBrowserCheck({
+    listensOn: options.host,
+    secure: options.tls !== undefined,
+    allowedHosts,
+  });
+  const signIn = signInEndpoint({ store, authenticate, refusal, log, ...options.signIn });
   const dashboard = dashboardPages();
   const server = createHoldfastServer({
     routes: api,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { HOUR, SECOND } from './domain/instant.js';
 import { makePersonToken } from './person-token.js';
 import { type Authenticate, secretOf } from './rpc/authenticate.js';
+import type { BrowserCheck } from './server/browser-host.js';
 import { type HttpRequest, type HttpResponse, pathOf, sendJson, sendWrongMethod } from './server/http.js';
 import type { ExtraPages } from './server/pages.js';
 import { takeSignInCode } from './sign-in-codes.js';
@@ -14,6 +15,15 @@ export interface SignInOptions {
   readonly dataDir?: string;
   /** Whoever opens the dashboard may look at the project `default`. */
   readonly visitors?: boolean;
+}
+
+/** What the endpoint is built from. */
+interface SignInParts {
+  readonly store: Store;
+  readonly authenticate: Authenticate;
+  /** Nobody gets a token through a page of another site. */
+  readonly refusal: BrowserCheck;
+  readonly log: Logger;
 }
 
 /** What signs in by a link lives no longer than a working day. */
@@ -41,12 +51,14 @@ const MAX_BODY_BYTES = 1_024;
  * are let in; to them POST `{"visitor": true}` gives a token that may only read. DELETE signs out: it revokes the token
  * that it comes with, if that was made for a code.
  */
-export function signInEndpoint(
-  store: Store,
-  authenticate: Authenticate,
-  { dataDir, visitors = false }: SignInOptions,
-  log: Logger,
-): ExtraPages {
+export function signInEndpoint({
+  store,
+  authenticate,
+  refusal,
+  log,
+  dataDir,
+  visitors = false,
+}: SignInParts & SignInOptions): ExtraPages {
   // One token for all visitors, as long as it is valid: asking again and again makes nothing.
   let visitor: Promise<string> | undefined;
   const currentVisitor = async (token: Promise<string> | undefined): Promise<string> => {
@@ -95,6 +107,11 @@ export function signInEndpoint(
     }
     if (req.method !== 'POST') {
       sendWrongMethod(req, res, ['GET', 'HEAD', 'POST', 'DELETE']);
+      return true;
+    }
+    const foreign = refusal(req);
+    if (foreign !== undefined) {
+      refuse(req, res, 403, 'permission_denied', foreign);
       return true;
     }
     const asked = await readAsked(req);

@@ -86,6 +86,7 @@ async function serve(options: ServeOptions): Promise<void> {
       poolSize: config.DATABASE_POOL_SIZE,
       host,
       port: config.PORT,
+      allowedHosts: config.HOLDFAST_ALLOWED_HOSTS,
       defaults: defaultSettings(config),
       historyKeptFor: config.HISTORY_RETENTION_DAYS,
       webhooks: { allowPrivate: config.WEBHOOK_ALLOW_PRIVATE },

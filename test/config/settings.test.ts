@@ -24,6 +24,7 @@ test('without any setting, the defaults hold', () => {
   expect(config).toEqual({
     PORT: 7420,
     HOST: undefined,
+    HOLDFAST_ALLOWED_HOSTS: [],
     DATABASE_URL: undefined,
     HOLDFAST_DATA: defaultDataDir(),
     LOCK_DEFAULT_TTL_SECONDS: 15 * MINUTE,
@@ -60,6 +61,7 @@ test('every setting has a value that is taken', () => {
   const values: Record<keyof typeof SETTINGS, [string, unknown]> = {
     PORT: ['0', 0],
     HOST: ['::1', '::1'],
+    HOLDFAST_ALLOWED_HOSTS: ['A.example, b.lan', ['a.example', 'b.lan']],
     DATABASE_URL: ['postgres://h/d', 'postgres://h/d'],
     HOLDFAST_DATA: ['/data', '/data'],
     LOCK_DEFAULT_TTL_SECONDS: ['1.5', 1.5 * SECOND],
@@ -97,6 +99,17 @@ test.each([
   ['PORT', '-1', 'must be 0 to 65535'],
   ['PORT', '65536', 'must be 0 to 65535'],
   ['PORT', 'NaN', 'must be a port'],
+  [
+    'HOLDFAST_ALLOWED_HOSTS',
+    'https://a.example',
+    'must be names without scheme and port, such as holdfast.example.com',
+  ],
+  [
+    'HOLDFAST_ALLOWED_HOSTS',
+    'a.example:443',
+    'must be names without scheme and port, such as holdfast.example.com',
+  ],
+  ['HOLDFAST_ALLOWED_HOSTS', '*', 'must be names without scheme and port, such as holdfast.example.com'],
   ['LOCK_DEFAULT_TTL_SECONDS', '15m', 'must be a number of seconds'],
   ['LOCK_DEFAULT_TTL_SECONDS', '0', 'must be at least 1 s'],
   ['LOCK_DEFAULT_TTL_SECONDS', '0.001', 'must be at least 1 s'],

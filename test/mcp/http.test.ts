@@ -82,8 +82,8 @@ async function complaintOf(answer: Response): Promise<string> {
 }
 
 describe('who calls', () => {
-  const post = (headers: Record<string, string>, path = '/mcp') =>
-    fetch(new URL(path, place.service.url), {
+  const post = (headers: Record<string, string>, path = '/mcp', { url } = place.service) =>
+    fetch(new URL(path, url), {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -122,6 +122,14 @@ describe('who calls', () => {
     const authorization = `Bearer ${place.adaToken}`;
     expect((await post({ authorization, origin: 'http://evil.example' })).status).toBe(403);
     expect((await post({ authorization, origin: place.service.url })).status).toBe(200);
+  });
+
+  it('is a page of a host that is allowed', async () => {
+    const service = await startTestService({ allowedHosts: ['holdfast.example.com'] });
+    const authorization = `Bearer ${await service.token('AGENT', 'agent', 'ada')}`;
+    const from = (origin: string) => post({ authorization, origin }, '/mcp', service);
+    expect((await from('https://holdfast.example.com')).status).toBe(200);
+    expect((await from('https://evil.example')).status).toBe(403);
   });
 
   it('is told which tools there are', async () => {

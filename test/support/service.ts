@@ -58,6 +58,8 @@ export interface TestServiceOptions {
   readonly webhookPollMs?: number;
   /** How people get into the dashboard; by default only with a token. */
   readonly signIn?: SignInOptions;
+  /** By which names browsers may reach it, beside those of this machine. */
+  readonly allowedHosts?: readonly string[];
 }
 
 /** A whole Holdfast in this process, on a free port of the loopback. */
@@ -106,6 +108,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     webhooks: options.webhooks ?? { allowPrivate: true },
     webhookPollMs: options.webhookPollMs,
     signIn: options.signIn,
+    allowedHosts: options.allowedHosts ?? [],
   };
   const { port, stop: stopServer } = await (options.withFeed === false ? startQuiet : startWhole)(shared);
 
@@ -160,6 +163,7 @@ interface Parts {
   readonly webhooks: TargetPolicy;
   readonly webhookPollMs: number | undefined;
   readonly signIn: SignInOptions | undefined;
+  readonly allowedHosts: readonly string[];
 }
 
 interface RunningServer {

@@ -111,6 +111,8 @@ async function askForToken(asked: { code: string } | { visitor: true }): Promise
   const answer = await fetch('/sign-in', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
+    // The page itself sends no referrer, and to some browsers that is no origin either, by which the server knows it.
+    referrerPolicy: 'same-origin',
     body: JSON.stringify(asked),
   });
   const { token, message } = (await answer.json()) as { token?: string; message?: string };

@@ -22,6 +22,8 @@ export interface HttpOptions {
   stopping: AbortSignal;
   /** The longest request, in bytes. */
   maxBytes: number;
+  /** Names of hosts whose pages may call, beside those of this machine; by default none. */
+  allowedHosts?: readonly string[];
   /** Told of what went wrong, for the log. */
   onError(error: Error): void;
 }
@@ -54,6 +56,7 @@ export function createHttpEndpoint(options: HttpOptions): HttpEndpoint {
     },
     { maxRequestBodySize: options.maxBytes, onerror: options.onError },
   );
+  const allowedOrigins = [...localhostAllowedOrigins(), ...(options.allowedHosts ?? [])];
   const serve = async (request: Request): Promise<Response> => {
     const tools = new URL(request.url).searchParams.get('tools');
     if (tools !== null && !isToolsetName(tools)) {
@@ -63,7 +66,7 @@ export function createHttpEndpoint(options: HttpOptions): HttpEndpoint {
       );
     }
     // A page of another site, also one whose name was made to point to this machine.
-    const foreign = originValidationResponse(request, localhostAllowedOrigins());
+    const foreign = originValidationResponse(request, allowedOrigins);
     if (foreign) return foreign;
     const token = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
     const caller = token ? await options.authenticate(token) : undefined;

@@ -77,7 +77,7 @@ async function stopped({ child, exited, announced }: Server): Promise<boolean> {
 
 /** What of the environment the server needs; the rest may set up a server of the user's own. */
 function bareEnvironment(): NodeJS.ProcessEnv {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
+  const kept = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'HOLDFAST_ALLOWED_HOSTS'];
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.includes(name)));
 }
 
