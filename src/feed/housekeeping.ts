@@ -4,13 +4,14 @@ import { forgetAcknowledged } from '../store/notifications.js';
 import { forgetOldRequests } from '../store/requests.js';
 import { pruneHistory } from '../store/retention.js';
 import type { Store } from '../store/store.js';
+import { forgetExpiredTokens } from '../store/tokens.js';
 import type { Background, FaultListener } from './background.js';
 
 const BATCH = 1_000;
 
 /**
- * Forgets request ids that are older than a day, notifications that were read long ago, and events that are older than
- * the history is kept, a batch at a time, every minute.
+ * Forgets request ids that are older than a day, notifications that were read and tokens that expired long ago, and
+ * events that are older than the history is kept, a batch at a time, every minute.
  *
  * @param historyKeptFor in microseconds; 0: for ever
  */
@@ -25,6 +26,7 @@ export function createHousekeeping(
   const tidy = async () => {
     while (!stopped && (await forgetOldRequests(store.database.sql, BATCH)) === BATCH);
     while (!stopped && (await forgetAcknowledged(store, BATCH)) === BATCH);
+    while (!stopped && (await forgetExpiredTokens(store, BATCH)) === BATCH);
     await forgetUnwanted(store);
     while (!stopped && historyKeptFor > 0 && (await pruneHistory(store, historyKeptFor, BATCH)).more);
   };

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNull } from 'drizzle-orm';
 import type { Actor } from '../domain/event.js';
 import type { Identity, MadeFor } from '../domain/identity.js';
-import type { Micros } from '../domain/instant.js';
+import { DAY, type Micros } from '../domain/instant.js';
 import type { PrincipalKind, Role } from '../domain/principal.js';
 import { eventColumns } from './apply-json.js';
 import { textArray } from './arrays.js';
@@ -170,6 +170,28 @@ export async function validTokens(
       UPDATE token t SET last_used_at = holdfast_now() FROM free WHERE t.project = free.project AND t.id = free.id`;
   }
   return valid;
+}
+
+/** How long a token stays in the list after it expired. */
+const KEPT_EXPIRED: Micros = 30 * DAY;
+
+/**
+ * Forgets tokens that expired long ago, at most `batch`, and answers how many. Nobody can use them again: somebody who
+ * is vouched for anew is given a new one.
+ *
+ * A revoked one stays, since whoever is vouched for is told by it that they are not to come in, however often their
+ * voucher is renewed. One that the server made by itself is nobody's voucher.
+ */
+export async function forgetExpiredTokens({ database: { sql } }: Store, batch: number): Promise<number> {
+  const { count } = await sql`
+    WITH old AS MATERIALIZED (
+      SELECT project, id FROM token
+      WHERE expires_at < holdfast_now() - ${KEPT_EXPIRED}::bigint AND (revoked_at IS NULL OR made_for IS NOT NULL)
+      -- Looked at again once it is locked: it may have been kept for longer, or revoked, meanwhile.
+      LIMIT ${batch} FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM token t USING old WHERE t.project = old.project AND t.id = old.id`;
+  return count;
 }
 
 export interface TokenListing {
