@@ -2,7 +2,7 @@ import type { EventKind } from '../domain/event.js';
 import { DAY, type Micros } from '../domain/instant.js';
 import { NOTIFIED, POSTED } from '../domain/notification.js';
 import { textArray } from './arrays.js';
-import { eventCodes } from './codes.js';
+import { eventCodes, madeForCodes } from './codes.js';
 import { eventOf, type HistoryEvent } from './history.js';
 import type { Store } from './store.js';
 import type { Row } from './task-row.js';
@@ -75,8 +75,10 @@ export async function tellEvents({ database: { sql } }: Store, project?: string)
           AND event.position > head.position
         ORDER BY event.position LIMIT ${EVENTS}) e
     ), valid AS NOT MATERIALIZED (
+      -- Visitors share a token, and are nobody on the project: an inbox of theirs would grow for ever.
       SELECT token.* FROM clock, token
       WHERE kind = 2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock.t)
+        AND made_for IS DISTINCT FROM ${madeForCodes.code('VISITORS')}::smallint
     ), people AS (
       SELECT head.project, valid.project AS token_project, valid.principal FROM head JOIN valid ON valid.project = head.project
       UNION

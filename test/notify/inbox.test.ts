@@ -8,7 +8,7 @@ import { forgetAcknowledged } from '../../src/store/notifications.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { createToken } from '../../src/store/tokens.js';
 import { Agent } from '../support/agent.js';
-import { DEFAULT_SETTINGS } from '../support/service.js';
+import { DEFAULT_SETTINGS, startTestService } from '../support/service.js';
 import { type Project, startProject } from './project.js';
 
 let project: Project;
@@ -86,6 +86,20 @@ test('somebody with two tokens is one person; one who came later, or is gone, is
   const told = rows.map(({ principal }) => principal);
   expect(told).toContain('owner');
   for (const nobody of ['gone', 'brief', 'ada']) expect(told).not.toContain(nobody);
+});
+
+test('visitors share a token and have no inbox; a person of their name has one', async () => {
+  const open = await startTestService({ databaseUrl: project.databaseUrl, signIn: { visitors: true } });
+  const answer = await fetch(`${open.url}/sign-in`, { method: 'POST', body: '{"visitor":true}' });
+  const visitor = open.client(((await answer.json()) as { token: string }).token);
+  expect(await visitor.projects.whoAmI({})).toMatchObject({ principal: 'visitor' });
+  const [first = '', second = ''] = await project.tasks(2);
+  await project.expire(first);
+  expect(await toldOf(visitor)).toEqual([]);
+  expect(await project.sql`SELECT 1 FROM notification WHERE principal = 'visitor'`).toHaveLength(0);
+  const namesake = await person('viewer', 'visitor');
+  await project.expire(second);
+  expect(await toldOf(namesake)).toEqual([second]);
 });
 
 test('an owner is on every project, and is not somebody of the same name there', async () => {
