@@ -52,6 +52,16 @@ describe('the board follows events', () => {
     expect(column()).toBe('progress');
   });
 
+  it('and learns new deadlines of the leases it knows, never an earlier one', () => {
+    board.apply(event('LEASE_ACQUIRED', 0, granted('ada', 0)));
+    const until = (seconds: bigint, fencingToken = 1n) =>
+      create(LeaseSchema, { taskId: 't', holder: holder('ada'), fencingToken, expiresAt: { seconds } });
+    board.renew([until(900n)]);
+    expect(board.leases.get('t')?.expiresAtMs).toBe(900_000);
+    board.renew([until(800n), until(1_000n, 2n)]);
+    expect(board.leases.get('t')?.expiresAtMs).toBe(900_000);
+  });
+
   it('and says which tasks it cannot know all of', () => {
     const reopened = event('TASK_REOPENED', 0, {
       payload: { case: 'taskReopened', value: { blockedAgain: ['u'] } },

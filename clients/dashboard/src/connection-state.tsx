@@ -33,9 +33,10 @@ export function ConnectionState() {
           <span className="connection-text">Ended: {connection.why}</span>
         </span>
       );
+    case 'resting':
     case 'connecting':
       return (
-        <span className="connection connecting" role="status" data-state="connecting">
+        <span className="connection connecting" role="status" data-state={connection.state}>
           <span className="lamp" />
           <span className="connection-text">Connecting…</span>
         </span>

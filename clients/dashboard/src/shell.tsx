@@ -4,6 +4,7 @@ import { InboxProvider, useInbox } from './attention/inbox.js';
 import { BoardPage } from './board/board-page.js';
 import { type Filter, NO_FILTER } from './board/columns.js';
 import { ConnectionState } from './connection-state.js';
+import { restOutOfSight } from './live/out-of-sight.js';
 import { ProjectLive } from './live/project-live.js';
 import { PlaceContext, usePlace } from './live/use-live.js';
 import { ProjectChoice } from './project-choice.js';
@@ -162,7 +163,11 @@ function useProjectLive(session: Session, project: string): ProjectLive {
   const live = useMemo(() => new ProjectLive(session.holdfast, project), [session, project]);
   useEffect(() => {
     live.start();
-    return () => live.stop();
+    const stopLooking = restOutOfSight(live, document);
+    return () => {
+      stopLooking();
+      live.stop();
+    };
   }, [live]);
   return live;
 }

@@ -51,7 +51,10 @@ export class Board {
   renew(leases: readonly Lease[]): void {
     for (const lease of leases) {
       const known = this.leases.get(lease.taskId);
-      if (known?.fencingToken === lease.fencingToken) this.leases.set(lease.taskId, heldLease(lease));
+      if (known?.fencingToken !== lease.fencingToken) continue;
+      const renewed = heldLease(lease);
+      // A renewal never shortens a lease: this may be older than what is known.
+      if (renewed.expiresAtMs > known.expiresAtMs) this.leases.set(lease.taskId, renewed);
     }
   }
 

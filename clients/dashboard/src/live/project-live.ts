@@ -11,6 +11,8 @@ import { TaskReader } from './task-reader.js';
 /** How the page stands to the server. */
 export type Connection =
   | { readonly state: 'connecting' }
+  /** Nobody looks: there is no stream until somebody does. */
+  | { readonly state: 'resting' }
   /** `behind`: how many events are still on their way. */
   | { readonly state: 'live'; readonly behind: number }
   | {
@@ -45,6 +47,13 @@ export class ProjectLive {
   /** Counts up with every change, for React. */
   version = 0;
   readonly #ended = new AbortController();
+  /** Aborted while nobody looks, and made anew. */
+  #awake = new AbortController();
+  #watching: Promise<void> = Promise.resolve();
+  /** All up to here was told; absent: nothing yet. */
+  #resumeAfter: string | undefined;
+  /** Leases may have been renewed while there was no stream. */
+  #missedRenewals = false;
   readonly #listeners = new Set<() => void>();
   readonly #eventListeners = new Set<(event: Event) => void>();
   readonly #reader: TaskReader;
@@ -69,11 +78,31 @@ export class ProjectLive {
 
   /** Begins to watch; {@link stop} ends it. */
   start(): void {
-    void this.#watch();
+    const { signal } = this.#awake;
+    // One that is being let go of has first to take in what it was told.
+    this.#watching = this.#watching.then(() => this.#watch(signal));
+  }
+
+  /** Lets go of the stream: a browser has few connections to a server without TLS, and each takes one. */
+  rest(): void {
+    if (this.connection.state === 'ended') return;
+    this.#awake.abort();
+    this.connection = { state: 'resting' };
+    this.#changed();
+  }
+
+  /** Goes on where it rested, and misses nothing. */
+  wake(): void {
+    if (this.connection.state !== 'resting') return;
+    this.#awake = new AbortController();
+    this.connection = { state: 'connecting' };
+    this.#changed();
+    this.start();
   }
 
   stop(): void {
     this.#ended.abort();
+    this.#awake.abort();
     this.#reader.stop();
     clearTimeout(this.#emitting);
     this.#listeners.clear();
@@ -121,12 +150,15 @@ export class ProjectLive {
     this.#changed();
   }
 
-  async #watch(): Promise<void> {
+  async #watch(signal: AbortSignal): Promise<void> {
     try {
       const news = watch(this.holdfast, {
         project: this.project,
-        signal: this.#ended.signal,
-        onConnection: (connection) => this.#connected(connection),
+        signal,
+        ...(this.#resumeAfter !== undefined && { resumeAfter: this.#resumeAfter }),
+        onConnection: (connection) => {
+          if (!signal.aborted) this.#connected(connection);
+        },
       });
       for await (const one of news) this.#hear(one);
     } catch (error) {
@@ -139,7 +171,7 @@ export class ProjectLive {
   #connected(connection: WatchConnection): void {
     if (connection.state === 'live') {
       this.connection = { state: 'live', behind: 0 };
-      void this.#readHead();
+      void this.#readHead(this.#resumeAfter !== undefined);
     } else if (connection.state === 'waiting') {
       const retryAtMs = Date.now() + connection.inMs;
       const why = connection.error ? explain(connection.error) : 'The connection was cut.';
@@ -155,8 +187,13 @@ export class ProjectLive {
       case 'snapshot':
         this.clock.hearLeases(news.leases);
         this.board.setLeases(news.leases);
+        this.#resumeAfter = news.resumeToken;
+        this.#missedRenewals = false;
         void this.#load();
         break;
+      case 'checkpoint':
+        this.#resumeAfter = news.resumeToken;
+        return;
       case 'renewed':
         this.clock.hearLeases(news.leases);
         this.board.renew(news.leases);
@@ -167,12 +204,11 @@ export class ProjectLive {
         break;
       case 'gap':
         // A snapshot follows, and with it everything is read anew.
+        this.#resumeAfter = undefined;
         this.#position = 0n;
         this.#head = 0n;
         this.log = new EventLog(this.holdfast, this.project);
         break;
-      default:
-        return;
     }
     this.#changed();
   }
@@ -180,7 +216,7 @@ export class ProjectLive {
   #happened(event: Event): void {
     this.#position = event.position;
     if (this.#head < event.position) this.#head = event.position;
-    if (this.connection.state === 'live') this.connection = { state: 'live', behind: this.#behind() };
+    this.#tellBehind();
     this.clock.hearEvent(event.at);
     this.#reader.touch(event.taskId);
     for (const taskId of this.board.apply(event)) this.#reader.read(taskId);
@@ -252,20 +288,45 @@ export class ProjectLive {
     } while (pageToken !== '');
   }
 
-  /** How far the history has come, to know how far behind this page is. */
-  async #readHead(): Promise<void> {
+  /**
+   * How far the history has come, to know how far behind this page is.
+   *
+   * @param resumed there was no stream for a while
+   */
+  async #readHead(resumed: boolean): Promise<void> {
     const { events } = await this.holdfast.history
       .listHistory({ project: this.project, order: HistoryOrder.NEWEST_FIRST, pageSize: 1 })
       .catch(() => ({ events: [] }));
     const head = events[0]?.position ?? 0n;
     if (this.#position === 0n) this.#position = head;
     if (head > this.#head) this.#head = head;
-    if (this.connection.state === 'live') this.connection = { state: 'live', behind: this.#behind() };
+    // Those of leases that are still to be told of are read once they were.
+    this.#missedRenewals ||= resumed;
+    this.#tellBehind();
     this.#changed();
   }
 
-  #behind(): number {
-    return Math.max(0, Number(this.#head - this.#position));
+  #tellBehind(): void {
+    if (this.connection.state !== 'live') return;
+    const behind = Math.max(0, Number(this.#head - this.#position));
+    this.connection = { state: 'live', behind };
+    if (behind === 0 && this.#missedRenewals) void this.#readDeadlines().catch(() => {});
+  }
+
+  /** A renewal is no event: one that was missed is told by the lease alone. */
+  async #readDeadlines(): Promise<void> {
+    this.#missedRenewals = false;
+    let pageToken = '';
+    do {
+      const page = await this.holdfast.leases.listLeases({
+        project: this.project,
+        pageSize: PAGE,
+        pageToken,
+      });
+      this.board.renew(page.leases);
+      pageToken = page.nextPageToken;
+      this.#changed();
+    } while (pageToken !== '');
   }
 
   #changed(): void {
