@@ -3,8 +3,9 @@ import { taskLink } from '../route.js';
 import { shortExecution } from '../ui/holder-name.js';
 import { exact, relative, span } from '../ui/time.js';
 import { ticks } from './axis.js';
+import { type Cluster, clustersOf } from './clusters.js';
 import { describe } from './describe.js';
-import type { Bar, Mark } from './lanes.js';
+import type { Bar } from './lanes.js';
 import { AXIS, type Layout, type PlacedLane } from './layout.js';
 import { BarShape, MarkShape } from './shapes.js';
 import type { View } from './use-view.js';
@@ -33,7 +34,8 @@ export function Chart({ layout, inView, view, width, nowMs, project, titleOf, re
   const [tip, setTip] = useState<Tip>();
   const { x, height } = layout;
   const bars = inView.flatMap(({ lane }) => lane.bars);
-  const marks = inView.flatMap(({ lane }) => lane.marks);
+  const msPerPx = (view.toMs - view.fromMs) / width;
+  const clusters = inView.flatMap(({ lane }) => clustersOf(lane.marks, msPerPx));
 
   const tipOn = (text: Pick<Tip, 'title' | 'lines'>) => {
     const show = (event: MouseEvent | FocusEvent) => {
@@ -79,7 +81,7 @@ export function Chart({ layout, inView, view, width, nowMs, project, titleOf, re
               <text y={AXIS - 11}>{label}</text>
             </g>
           ))}
-        <Bounces marks={marks} layout={layout} />
+        <Bounces clusters={clusters} layout={layout} />
         <Successions bars={bars} layout={layout} />
         {bars.map((bar) => {
           const box = layout.box(bar);
@@ -106,20 +108,24 @@ export function Chart({ layout, inView, view, width, nowMs, project, titleOf, re
             </a>
           );
         })}
-        {marks.map((mark) => {
+        {clusters.map((cluster) => {
+          const { key, newest: mark, count } = cluster;
           const spot = layout.spot(mark);
           if (!spot) return null;
-          const lines = [describe(mark.event), when(mark.atMs, nowMs)];
+          const lines = markLines(cluster, nowMs);
           return (
             <a
-              key={mark.key}
+              key={key}
               href={taskLink(project, mark.taskId)}
               className={`mark mark-${mark.kind}`}
               aria-label={`${titleOf(mark.taskId)}. ${lines.join('. ')}`}
               data-mark={mark.kind}
+              data-count={count}
               draggable="false"
               {...tipOn({ title: titleOf(mark.taskId), lines })}
             >
+              {/* A pile: a number beside each would cover the next. */}
+              {count > 1 && <MarkShape kind={mark.kind} x={spot.x + 2.5} y={spot.y - 2.5} />}
               <MarkShape kind={mark.kind} x={spot.x} y={spot.y} />
             </a>
           );
@@ -163,15 +169,21 @@ function barLines(bar: Bar, nowMs: number): string[] {
   return lines;
 }
 
+function markLines({ newest, count, fromMs }: Cluster, nowMs: number): string[] {
+  const lines = [describe(newest.event), when(newest.atMs, nowMs)];
+  if (count > 1) lines.push(`the newest of ${count.toLocaleString('en')} like it since ${exact(fromMs)}`);
+  return lines;
+}
+
 /** From each refusal to the lease that it bounced off. */
-function Bounces({ marks, layout }: { marks: readonly Mark[]; layout: Layout }) {
-  return marks.map((mark) => {
+function Bounces({ clusters, layout }: { clusters: readonly Cluster[]; layout: Layout }) {
+  return clusters.map(({ key, newest: mark }) => {
     const from = layout.spot(mark);
     const to = layout.obstacle(mark);
     if (!from || !to || mark.kind === 'note') return null;
     const bend = 14;
     return (
-      <g key={mark.key} className={`bounce bounce-${mark.kind}`}>
+      <g key={key} className={`bounce bounce-${mark.kind}`}>
         <path
           d={`M${from.x} ${from.y}C${from.x - bend} ${(from.y + to.y) / 2} ${to.x - bend} ${(from.y + to.y) / 2} ${to.x} ${to.y}`}
         />
