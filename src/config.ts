@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import envPaths from 'env-paths';
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
+import { defaultDataDir } from './default-data-dir.js';
 import { DAY, SECOND } from './domain/instant.js';
 import type { Role } from './domain/principal.js';
 import type { Settings } from './domain/settings.js';
@@ -219,11 +219,6 @@ export type Config = { readonly [K in Name]: z.output<(typeof SETTINGS)[K]['type
 /** A setting is missing or wrong; the message says which and what is allowed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-}
-
-/** Where data is kept unless HOLDFAST_DATA says otherwise. */
-export function defaultDataDir(): string {
-  return envPaths('holdfast', { suffix: '' }).data;
 }
 
 /** The environment, with what a `.env` file in the working directory adds to it. */

@@ -1,10 +1,3 @@
-import {
-  type Duration,
-  durationFromMs,
-  type Timestamp,
-  timestampFromDate,
-  timestampFromMs,
-} from '@bufbuild/protobuf/wkt';
 import { InvalidArgumentError } from 'commander';
 
 /** Reads a whole number of at least `min`. */
@@ -35,23 +28,6 @@ export function milliseconds(text: string): number {
     throw new InvalidArgumentError('It must be a length of time, such as 90s, 15m or 2h.');
   }
   return Math.round(value);
-}
-
-/** {@link milliseconds}, as the API takes it. */
-export function duration(text: string): Duration {
-  return durationFromMs(milliseconds(text));
-}
-
-/** Reads a moment: `2026-03-01`, `2026-03-01T09:15:00Z`, or how long ago: `2h`. */
-export function moment(text: string): Timestamp {
-  if (/^\d{4}-\d{2}/.test(text)) {
-    const date = new Date(text);
-    if (!Number.isNaN(date.getTime())) return timestampFromDate(date);
-  } else if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) {
-    const at = Date.now() - milliseconds(text);
-    if (at >= -62_135_596_800_000) return timestampFromMs(at);
-  }
-  throw new InvalidArgumentError('It must be a time such as 2026-03-01T09:15:00Z, or how long ago: 2h.');
 }
 
 /** Reads one of an enum's names, in any case and with `-` for `_`. */

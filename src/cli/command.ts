@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander';
-import { reportFailure } from './failure.js';
-import { openSession, type Session, type SharedOptions } from './session.js';
+import type { Session, SharedOptions } from './session.js';
 
 /** Begins a command that talks to a server: its purpose in one line, and its examples. */
 export function remoteCommand(name: string, purpose: string, ...examples: string[]): Command {
@@ -29,30 +28,52 @@ export function commandGroup(name: string, purpose: string, ...subcommands: Comm
   return group;
 }
 
-/** What a command does, once connected: with its options and operands. */
+/** What a command does, with its options and operands. */
 type Work<Options, Operands extends (string | undefined)[]> = (
-  session: Session,
   options: Options,
   ...operands: Operands
 ) => Promise<void>;
 
-/** Makes a Commander action of `work`: opens a session, tells errors, sets the exit code, closes. */
-export function connected<Options = object, Operands extends (string | undefined)[] = []>(
+/** Makes a Commander action of `work`: tells errors and sets the exit code. */
+export function reporting<Options extends object, Operands extends (string | undefined)[] = []>(
   work: Work<Options, Operands>,
 ): (...args: unknown[]) => Promise<void> {
   return async (...args) => {
     const command = args.pop() as Command;
-    const options = args.pop() as Options & SharedOptions;
-    let session: Session | undefined;
+    const options = args.pop() as Options;
     try {
-      session = await openSession(options);
-      await work(session, options, ...(args as Operands));
+      await work(options, ...(args as Operands));
     } catch (error) {
-      process.exitCode = reportFailure(error, { command: fullName(command), json: options.json === true });
-    } finally {
-      session?.holdfast.close();
+      const { reportFailure } = await import('./failure.js');
+      process.exitCode = reportFailure(error, {
+        command: fullName(command),
+        json: 'json' in options && options.json === true,
+      });
     }
   };
+}
+
+/** Opens a session for `work`, and closes it. The client is loaded only here: help does not need it. */
+export async function withSession<Result>(
+  options: SharedOptions,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const { openSession } = await import('./session.js');
+  const session = await openSession(options);
+  try {
+    return await work(session);
+  } finally {
+    session.holdfast.close();
+  }
+}
+
+/** Makes a Commander action of `work`, which is given a session. */
+export function connected<Options = object, Operands extends (string | undefined)[] = []>(
+  work: (session: Session, ...given: Parameters<Work<Options, Operands>>) => Promise<void>,
+): (...args: unknown[]) => Promise<void> {
+  return reporting<Options & SharedOptions, Operands>((options, ...operands) =>
+    withSession(options, (session) => work(session, options, ...operands)),
+  );
 }
 
 function fullName(command: Command): string {

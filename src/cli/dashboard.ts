@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { defaultDataDir } from '../config.js';
+import { defaultDataDir } from '../default-data-dir.js';
 import { makeSignInCode, SIGN_IN_CODE_MS } from '../sign-in-codes.js';
+import { reporting } from './command.js';
 import { DEFAULT_URL } from './connection.js';
 import { UsageError } from './exit.js';
-import { reportFailure } from './failure.js';
 import { readSettings } from './settings.js';
 
 interface Options {
@@ -29,13 +29,7 @@ sign in with a token: an admin makes one with \`holdfast token create NAME --rol
 Example:
   $ holdfast dashboard`,
     )
-    .action(async (options: Options) => {
-      try {
-        await printLink(options);
-      } catch (error) {
-        process.exitCode = reportFailure(error, { command: 'dashboard', json: options.json === true });
-      }
-    });
+    .action(reporting(printLink));
 }
 
 async function printLink(options: Options): Promise<void> {

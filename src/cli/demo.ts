@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { reporting } from './command.js';
 import type { SeedOptions } from './demo/seed.js';
 import { UsageError } from './exit.js';
-import { reportFailure } from './failure.js';
 
 interface Options extends SeedOptions {
   against?: string;
@@ -47,13 +47,11 @@ Examples:
   $ holdfast demo --seed --tokens
   $ holdfast demo --serve`,
     )
-    .action(async (options: Options) => {
-      try {
+    .action(
+      reporting<Options>(async (options) => {
         process.exitCode = await run(options);
-      } catch (error) {
-        process.exitCode = reportFailure(error, { command: 'demo', json: options.json === true });
-      }
-    });
+      }),
+    );
 }
 
 async function run({ against, seed: seeding, serve, port, host, ...options }: Options): Promise<number> {

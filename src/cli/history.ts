@@ -1,12 +1,13 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { EventKind, HistoryOrder, ListHistoryResponseSchema } from '@holdfast/proto/history';
 import type { Command } from 'commander';
-import { each, enumValue, integer, moment } from './arguments.js';
+import { each, enumValue, integer } from './arguments.js';
 import { connected, remoteCommand } from './command.js';
 import { eventText } from './event-text.js';
 import { noteMore, readPages } from './pages.js';
 import { taskId } from './references.js';
 import { moment as momentText } from './time.js';
+import { moment } from './time-arguments.js';
 
 interface Options {
   task?: string;

@@ -1,4 +1,4 @@
-import { serveOverStdio, TOOLSET_NAMES, TOOLSETS, type ToolsetName } from '@holdfast/mcp';
+import { TOOLSET_NAMES, type ToolsetName } from '@holdfast/mcp';
 import { type Command, Option } from 'commander';
 import { milliseconds } from './arguments.js';
 import { connected, remoteCommand } from './command.js';
@@ -37,6 +37,8 @@ its leases run out by themselves. Logs go to stderr.`,
     .addCommand(mcpHook())
     .action(
       connected<Options>(async (session, options) => {
+        // With all of its tools it is much to load: not for help, and not for a hook.
+        const { serveOverStdio, TOOLSETS } = await import('@holdfast/mcp');
         const stopping = new AbortController();
         const stopListening = onSignals(() => stopping.abort());
         try {

@@ -2,12 +2,13 @@ import type { Duration } from '@bufbuild/protobuf/wkt';
 import { Enforcement } from '@holdfast/proto/guard';
 import type { Project, ProjectSettings } from '@holdfast/proto/project';
 import type { Command } from 'commander';
-import { duration, enumValue, integer } from './arguments.js';
+import { enumValue, integer } from './arguments.js';
 import type { Style } from './style.js';
 import { details } from './table.js';
 import { joinSections } from './task-text.js';
 import { oneLine } from './text.js';
 import { moment, span } from './time.js';
+import { duration } from './time-arguments.js';
 
 /** The options that are a project's rules. */
 export interface SettingsOptions {

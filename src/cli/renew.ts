@@ -2,7 +2,6 @@ import type { Duration } from '@bufbuild/protobuf/wkt';
 import { LeaseState } from '@holdfast/proto/guard';
 import { RenewExecutionResponseSchema, RenewLeaseResponseSchema } from '@holdfast/proto/lease';
 import type { Command } from 'commander';
-import { duration } from './arguments.js';
 import { connected, remoteCommand } from './command.js';
 import { UsageError } from './exit.js';
 import { leaseEnd } from './grant-text.js';
@@ -11,6 +10,7 @@ import { addLeaseOptions, type LeaseOptions, requiredProof } from './own-lease.j
 import { byIdOrKey, taskId } from './references.js';
 import type { Session } from './session.js';
 import { unmetText } from './task-text.js';
+import { duration } from './time-arguments.js';
 
 interface Options extends LeaseOptions {
   ttl?: Duration;

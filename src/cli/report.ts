@@ -2,11 +2,11 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { WriteCode } from '@holdfast/proto/guard';
 import { GetEnforcementReportResponseSchema } from '@holdfast/proto/history';
 import type { Command } from 'commander';
-import { moment } from './arguments.js';
 import { connected, remoteCommand } from './command.js';
 import { ExitCode } from './exit.js';
 import { joinSections } from './task-text.js';
 import { oneLine } from './text.js';
+import { moment } from './time-arguments.js';
 
 interface Options {
   since?: Timestamp;

@@ -32,7 +32,7 @@ export interface Session {
 /** Opens a session. Nothing is sent yet. Rejects with a UsageError when server or token are missing. */
 export async function openSession(options: SharedOptions): Promise<Session> {
   const settings = readSettings();
-  const connection = await resolveConnection(options, settings);
+  const connection = resolveConnection(options, settings);
   const givenExecution = options.execution ?? settings('HOLDFAST_EXECUTION_ID');
   const url = options.url ?? settings('HOLDFAST_URL');
   const token = options.token ?? settings('HOLDFAST_TOKEN');

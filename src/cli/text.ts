@@ -22,7 +22,7 @@ export function counted(count: number | bigint, noun: string): string {
 /** How many columns `text` takes on a terminal. */
 export function columns(text: string): number {
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += wide.test(segment) ? 2 : 1;
+  for (const segment of graphemes(text)) width += wide.test(segment) ? 2 : 1;
   return width;
 }
 
@@ -30,13 +30,20 @@ export function columns(text: string): number {
 export function cutTo(width: number, text: string): string {
   if (columns(text) <= width) return text;
   let kept = '';
-  for (const { segment } of graphemes.segment(text)) {
+  for (const segment of graphemes(text)) {
     if (columns(kept + segment) > width - 1) break;
     kept += segment;
   }
   return `${kept}…`;
 }
 
-const graphemes = new Intl.Segmenter();
+/** What a reader takes for one character each. Plain ASCII is not worth a segmenter, which takes long to make. */
+function graphemes(text: string): Iterable<string> {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+let segmenter: Intl.Segmenter | undefined;
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;

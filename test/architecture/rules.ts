@@ -17,7 +17,7 @@ const LAYERS: readonly Layer[] = [
   { files: ['src/cluster/'], mayImport: [], mayUse: ['postgres'] },
   {
     files: ['src/store/'],
-    mayImport: ['src/domain/', 'src/cluster/database-url.ts'],
+    mayImport: ['src/domain/', 'src/cluster/database-url.ts', 'src/package-file.ts'],
     mayUse: ['postgres', 'drizzle-orm'],
   },
   { files: ['src/feed/'], mayImport: ['src/store/', 'src/domain/'], mayUse: [] },
@@ -34,11 +34,13 @@ const LAYERS: readonly Layer[] = [
       'src/rpc/reflection.ts',
       'src/rpc/frame-sink.ts',
       'src/rpc/peer-certificate.ts',
+      'src/package-file.ts',
     ],
     mayUse: ['@bufbuild/protobuf', '@connectrpc/connect', '@connectrpc/connect-node'],
   },
   { files: ['src/tracing.ts'], mayImport: [], mayUse: [] },
-  { files: ['src/config.ts'], mayImport: ['src/domain/'], mayUse: [] },
+  { files: ['src/package-file.ts', 'src/default-data-dir.ts'], mayImport: [], mayUse: [] },
+  { files: ['src/config.ts'], mayImport: ['src/domain/', 'src/default-data-dir.ts'], mayUse: [] },
   // What puts the parts together.
   { files: ['src/owner.ts', 'src/sign-in.ts', 'src/person-token.ts'], mayImport: ['src/'], mayUse: [] },
   { files: ['src/sign-in-codes.ts'], mayImport: [], mayUse: [] },
@@ -56,10 +58,10 @@ const LAYERS: readonly Layer[] = [
   },
   {
     files: ['src/cli/'],
-    mayImport: ['src/config.ts'],
+    mayImport: ['src/default-data-dir.ts', 'src/package-file.ts'],
     mayUse: [...WIRE, '@holdfast/client', '@holdfast/mcp'],
   },
-  { files: ['src/main.ts'], mayImport: ['src/cli/'], mayUse: [] },
+  { files: ['src/main.ts'], mayImport: ['src/cli/', 'src/package-file.ts'], mayUse: [] },
   { files: ['gen/ts/'], mayImport: [], mayUse: ['@bufbuild/protobuf'] },
   {
     files: ['clients/typescript/'],

@@ -3,11 +3,12 @@ import { DurationSchema, durationFromMs, timestampDate } from '@bufbuild/protobu
 import { EventKind } from '@holdfast/proto/history';
 import pc from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import { enumValue, fencingToken, integer, milliseconds, moment } from '../../src/cli/arguments.js';
+import { enumValue, fencingToken, integer, milliseconds } from '../../src/cli/arguments.js';
 import { styleFor } from '../../src/cli/style.js';
 import { details, table } from '../../src/cli/table.js';
 import { cutTo, oneLine, printable } from '../../src/cli/text.js';
 import { span } from '../../src/cli/time.js';
+import { moment } from '../../src/cli/time-arguments.js';
 
 const plain = pc.createColors(false);
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import {
   ConfigError,
-  defaultDataDir,
   defaultSettings,
   oidcOf,
   parseConfig,
   readEnvironment,
   type SETTINGS,
 } from '../../src/config.js';
+import { defaultDataDir } from '../../src/default-data-dir.js';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/instant.js';
 
 const parse = (environment: NodeJS.Dict<string>) => {

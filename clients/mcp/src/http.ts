@@ -10,7 +10,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { NamedExecutions } from './named-executions.js';
 import { createMcpServer } from './server.js';
-import { isToolsetName, TOOLSET_NAMES, TOOLSETS } from './toolsets.js';
+import { TOOLSET_NAMES } from './toolset-names.js';
+import { isToolsetName, TOOLSETS } from './toolsets.js';
 
 /** What serving over HTTP needs of the server that it is part of. */
 export interface HttpOptions {

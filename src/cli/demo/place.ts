@@ -25,7 +25,7 @@ export async function ownPlace(cleanUps: CleanUp[]): Promise<Place> {
  * Rejects with an Error that says what to do when the caller is not the server's owner.
  */
 export async function guestPlace(url: string, token: string | undefined): Promise<Place> {
-  const connection = await resolveConnection({ url, ...(token ? { token } : {}) }, readSettings());
+  const connection = resolveConnection({ url, ...(token ? { token } : {}) }, readSettings());
   const holdfast = createHoldfast(connection);
   try {
     return { connection, project: await createDemoProject(holdfast), own: false };

@@ -40,7 +40,7 @@ export async function seed(options: SeedOptions): Promise<void> {
       agents.push({ principal, executionId: `${principal}-${run}`, ...(token ? { token } : {}) });
     }
     const { project: place } = await holdfast.projects.getProject({ project });
-    const { url } = await resolveConnection(options, readSettings());
+    const { url } = resolveConnection(options, readSettings());
     const texts = seedText({ url, place, given: project, plan, steps, agents }, out.style);
     if (out.json) {
       const shown = {

@@ -1,8 +1,10 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { connected, remoteCommand } from '../command.js';
+import { remoteCommand, reporting, withSession } from '../command.js';
+import { resolveConnection } from '../connection.js';
 import { ExitCode, UsageError } from '../exit.js';
-import type { Session } from '../session.js';
+import type { Session, SharedOptions } from '../session.js';
+import { readSettings } from '../settings.js';
 import { forget, type Remembered, recall, remember } from './hook-memory.js';
 
 /** What Claude Code writes to a hook's stdin, as far as we read it. */
@@ -33,8 +35,8 @@ leases at most every 20 s, and exits with 2 and STOP on stderr, which the agent 
     )
     .action(async (...args) => {
       let stop = false;
-      await connected(async (session) => {
-        stop = await runHook(session);
+      await reporting<SharedOptions>(async (options) => {
+        stop = await runHook(options);
       })(...args);
       // Whatever else went wrong is no word for the agent.
       if (stop) process.exitCode = TELL_THE_AGENT;
@@ -43,13 +45,17 @@ leases at most every 20 s, and exits with 2 and STOP on stderr, which the agent 
 }
 
 /** @returns whether the agent must be told to stop */
-async function runHook(session: Session): Promise<boolean> {
+async function runHook(options: SharedOptions): Promise<boolean> {
+  // Most hooks have nothing to ask the server; that they could not is said all the same.
+  resolveConnection(options, readSettings());
   const event = readEvent(await text(process.stdin));
   const { session_id: sessionId, hook_event_name: name } = event;
   if (!sessionId) throw new UsageError('the event on stdin has no session_id; is this run as a hook?');
   const known = await recall(sessionId);
   if (name === 'SessionEnd') {
-    await Promise.allSettled(known.executions.map((executionId) => end(session, executionId)));
+    const endAll = (session: Session) =>
+      Promise.allSettled(known.executions.map((executionId) => end(session, executionId)));
+    if (known.executions.length > 0) await withSession(options, endAll);
     await forget(sessionId);
     return false;
   }
@@ -57,7 +63,7 @@ async function runHook(session: Session): Promise<boolean> {
   const begun = executionsIn(event).filter((id) => !known.executions.includes(id));
   const now = { ...known, executions: [...known.executions, ...begun] };
   const due = now.executions.length > 0 && Date.now() - known.renewedAt >= RENEW_EVERY_MS;
-  const stop = due && (await renew(session, now));
+  const stop = due && (await withSession(options, (session) => renew(session, now)));
   if (due || begun.length > 0) await remember(sessionId, now);
   return stop;
 }

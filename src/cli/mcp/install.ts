@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { TOOLSET_NAMES } from '@holdfast/mcp';
 import { Argument, Command, Option } from 'commander';
+import { reporting } from '../command.js';
 import { DEFAULT_URL } from '../connection.js';
 import { UsageError } from '../exit.js';
-import { reportFailure } from '../failure.js';
 import { readSettings } from '../settings.js';
 import { CLIENTS, type ClientConfig, configText } from './client-configs.js';
 import { mergeConfig } from './merge-config.js';
@@ -39,13 +39,11 @@ Examples:
   $ holdfast mcp install claude --write
   $ holdfast mcp install codex --http --url https://holdfast.example`,
     )
-    .action((name: keyof typeof CLIENTS, options: Options) => {
-      try {
+    .action(
+      reporting<Options, [keyof typeof CLIENTS]>(async (options, name) => {
         install(CLIENTS[name], name, options);
-      } catch (error) {
-        process.exitCode = reportFailure(error, { command: 'mcp install', json: false });
-      }
-    });
+      }),
+    );
 }
 
 function install(client: ClientConfig, name: string, options: Options): void {

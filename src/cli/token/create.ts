@@ -2,9 +2,10 @@ import type { Duration } from '@bufbuild/protobuf/wkt';
 import { PrincipalKind } from '@holdfast/proto/history';
 import { CreateTokenResponseSchema, Role } from '@holdfast/proto/project';
 import { type Command, Option } from 'commander';
-import { duration, enumValue } from '../arguments.js';
+import { enumValue } from '../arguments.js';
 import { connected, remoteCommand } from '../command.js';
 import { moment } from '../time.js';
+import { duration } from '../time-arguments.js';
 
 interface Options {
   role: Role;
