@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ExitCode } from './cli/exit.js';
+import { packageFile } from './package-file.js';
 
 type Load = () => Promise<Command>;
 
@@ -83,7 +84,7 @@ function inheritSettings(command: Command, parent: Command): void {
 }
 
 function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'));
   return version;
 }
 

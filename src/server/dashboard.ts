@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { packageFile } from '../package-file.js';
 import { type HttpRequest, type HttpResponse, pathOf, sendWrongMethod } from './http.js';
 import type { ExtraPages } from './pages.js';
 
-/** Where `npm run build` puts the dashboard: the same place from `src` and from `dist`. */
-const BUILT = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
+/** Where `npm run build` puts the dashboard. */
+const BUILT = packageFile('dist/dashboard');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator';
 import postgres from 'postgres';
 import { driverTarget } from '../cluster/database-url.js';
+import { packageFile } from '../package-file.js';
 
-const migrationsFolder = fileURLToPath(new URL('../../src/store/migrations', import.meta.url));
+const migrationsFolder = packageFile('src/store/migrations');
 
 /** Replicas start together: the second waits here and finds nothing left to do. */
 const LOCK = 'holdfast.migrate';

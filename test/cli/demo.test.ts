@@ -69,7 +69,7 @@ it('draws lanes that fit 80 columns, and on Ctrl-C leaves nothing behind', { tim
 it('fails and leaves nothing behind when its server dies', { timeout: 90_000 }, async () => {
   const { child, outcome } = cli.start('demo');
   await lineWith(child, 'is killed');
-  const server = cli.traces().processes.find((line) => line.includes('main.js serve'));
+  const server = cli.traces().processes.find((line) => line.includes('holdfast.js serve'));
   process.kill(Number.parseInt(server ?? '', 10), 'SIGKILL');
   const { code, stdout } = await outcome;
 

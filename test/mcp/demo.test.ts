@@ -9,7 +9,7 @@ beforeEach(() => {
 afterEach(() => cli.remove());
 
 /** The bridges that run now. */
-const bridges = () => cli.traces().processes.filter((line) => line.includes('main.js mcp'));
+const bridges = () => cli.traces().processes.filter((line) => line.includes('holdfast.js mcp'));
 
 it('plays its scenes with agents that know nothing but MCP', { timeout: 120_000 }, async () => {
   const { child, outcome } = cli.start('demo', '--mcp');

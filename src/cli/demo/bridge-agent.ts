@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { packageFile } from '../../package-file.js';
 import { type Agent, type AgentIdentity, ANSWER_WITHIN_MS } from './agent.js';
 import type { AgentActs } from './agent-acts.js';
 
-const main = fileURLToPath(new URL('../../main.js', import.meta.url));
+const main = packageFile('bin/holdfast.js');
 
 /** What a tool answered, as its output schema tells it. */
 // biome-ignore lint/suspicious/noExplicitAny: the answers of several tools are looked into

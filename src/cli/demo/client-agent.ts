@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../package-file.js';
 import { type Agent, type AgentIdentity, ANSWER_WITHIN_MS } from './agent.js';
 import type { AgentActs } from './agent-acts.js';
 
@@ -15,7 +15,7 @@ export interface Command {
 /** From the agent's process to the demo: that it listens, or what came of a command. */
 export type Report = 'listening' | { id: number; answer: unknown } | { id: number; error: string };
 
-const script = fileURLToPath(new URL('./client-agent-process.js', import.meta.url));
+const script = packageFile('dist/bundle/client-agent-process.js');
 
 /** An agent in a process of its own, with the TypeScript client. */
 export class ClientAgent implements Agent {

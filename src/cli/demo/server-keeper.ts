@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../package-file.js';
 import type { Connection } from '../connection.js';
 
 /** What the demo is told, once. */
@@ -45,7 +45,7 @@ interface Server {
 }
 
 function startServer(): Server {
-  const main = fileURLToPath(new URL('../../main.js', import.meta.url));
+  const main = packageFile('bin/holdfast.js');
   const child = spawn(process.execPath, [main, 'serve', '--json', ...process.argv.slice(2)], {
     // Not the demo's folder: a .env there is for another server.
     cwd: folder,

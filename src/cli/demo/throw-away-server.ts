@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../package-file.js';
 import type { Connection } from '../connection.js';
 import type { KeeperReport } from './server-keeper.js';
 
-const keeperScript = fileURLToPath(new URL('./server-keeper.js', import.meta.url));
+const keeperScript = packageFile('dist/bundle/server-keeper.js');
 
 /** A server that lives no longer than this process, and leaves nothing behind. */
 export interface ThrowAwayServer {
