@@ -88,7 +88,9 @@ export function createHoldfastServer(options: ServerOptions): HoldfastServer {
         else if (!req.complete) req.resume();
       });
     }
-    const served = rpc ? serveRpc(rpc, req, res, { limits, log }) : servePage(req, res);
+    const served = rpc
+      ? serveRpc(rpc, req, res, { limits, shutdownSignal: shutdown.signal, log })
+      : servePage(req, res);
     served.catch((err) => {
       log.error({ err, path: pathOf(req) }, 'a request could not be answered');
       cutOff(res);

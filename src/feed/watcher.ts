@@ -38,8 +38,8 @@ export type EndReason =
   | { readonly kind: 'STALLED' }
   /** The token that it was opened with is no longer valid. */
   | { readonly kind: 'TOKEN_INVALID' }
-  /** Its caller is gone, or the server stops. */
-  | { readonly kind: 'CALLED_OFF' };
+  /** Its caller is gone, its deadline has passed, or the server stops. */
+  | { readonly kind: 'CALLED_OFF'; readonly why: unknown };
 
 /** A watch is over; `at`: all up to there was told. */
 export class WatchEnded extends Error {

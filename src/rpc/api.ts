@@ -13,8 +13,8 @@ import type { WebhookTargets } from '../feed/webhook-targets.js';
 import type { Outcome } from '../store/mutate.js';
 import type { Store } from '../store/store.js';
 import { type Call, callOf, repeated } from './call.js';
-import { type FrameSink, frameSinkKey } from './frame-sink.js';
 import { ProblemError } from './problems.js';
+import { handoverOf, type Tail } from './tail.js';
 
 /** What the services work with. */
 export interface Api {
@@ -38,8 +38,8 @@ export type Format = 'BINARY' | 'JSON';
 /** How a stream's messages get to its reader. */
 interface Outlet {
   readonly format: Format;
-  /** Takes messages that are encoded already, after the first one; undefined where the transport has no such thing. */
-  readonly frames: FrameSink | undefined;
+  /** Leaves all behind the next message to a tail; undefined where the transport has no such thing. */
+  readonly handOver: ((tail: Tail) => void) | undefined;
 }
 
 /**
@@ -81,8 +81,11 @@ export function streamHandlers<Functions extends object>(api: Api, functions: Fu
       name,
       (request: MessageShape<DescMethodServerStreaming['input']>, context: HandlerContext) => {
         const json = /\bjson\b/.test(context.requestHeader.get('content-type') ?? '');
-        const frames = context.values.get(frameSinkKey);
-        const outlet: Outlet = { format: json ? 'JSON' : 'BINARY', frames };
+        const handover = handoverOf(context.values);
+        const handOver = (tail: Tail) => {
+          if (handover) handover.taken = { tail, leftMs: context.timeoutMs() };
+        };
+        const outlet: Outlet = { format: json ? 'JSON' : 'BINARY', handOver: handover && handOver };
         return serve(api, () => callOf(api.store, request, context), request, outlet);
       },
     ]),

@@ -1,25 +1,27 @@
-/** What becomes of a stream's end. */
-interface StreamEnd {
-  /** What is thrown instead of what a stream failed with. */
-  readonly failed?: (error: unknown) => unknown;
-  /** Told once how it ended: with an error, by itself, or because its reader left. */
-  readonly ended?: (how: { readonly error: unknown } | 'DONE' | 'LEFT') => void;
-}
+import type { ContextValues, StreamResponse } from '@connectrpc/connect';
+import { type HowEnded, handoverOf, type StreamEnd } from './tail.js';
 
 /**
- * The same messages with an eye on their end. Not an async generator: each of those costs every message of every stream
- * several turns of the microtask queue.
+ * The same answer with an eye on the end of its messages, also when they leave the pipeline. Not an async generator:
+ * each of those costs every message of every stream several turns of the microtask queue.
  */
-export function withEnd<T>(messages: AsyncIterable<T>, { failed, ended }: StreamEnd): AsyncIterable<T> {
-  return {
+export function withEnd(
+  values: ContextValues,
+  response: StreamResponse,
+  streamEnd: StreamEnd,
+): StreamResponse {
+  const { failed, ended } = streamEnd;
+  const handover = handoverOf(values);
+  handover?.ends.push(streamEnd);
+  const message: StreamResponse['message'] = {
     [Symbol.asyncIterator]() {
-      const source = messages[Symbol.asyncIterator]();
+      const source = response.message[Symbol.asyncIterator]();
       let over = false;
-      const end = (how: Parameters<NonNullable<StreamEnd['ended']>>[0]) => {
-        if (!over) ended?.(how);
+      const end = (how: HowEnded) => {
+        if (!over && !handover?.taken) ended?.(how);
         over = true;
       };
-      const onResult = (result: IteratorResult<T>) => {
+      const onResult = <T>(result: IteratorResult<T>) => {
         if (result.done) end('DONE');
         return result;
       };
@@ -27,10 +29,10 @@ export function withEnd<T>(messages: AsyncIterable<T>, { failed, ended }: Stream
         end({ error });
         throw failed ? failed(error) : error;
       };
-      const leave = async (value?: unknown): Promise<IteratorResult<T>> => {
+      const leave = async (value?: unknown) => {
         end('LEFT');
         await source.return?.();
-        return { done: true, value };
+        return { done: true as const, value };
       };
       return {
         next: () => source.next().then(onResult, onError),
@@ -42,4 +44,5 @@ export function withEnd<T>(messages: AsyncIterable<T>, { failed, ended }: Stream
       };
     },
   };
+  return { ...response, message };
 }

@@ -13,13 +13,14 @@ import {
   universalResponseToNodeResponse,
 } from '@connectrpc/connect-node';
 import type { Logger } from 'pino';
-import { frameSinkKey } from '../rpc/frame-sink.js';
 import { peerCertificateKey } from '../rpc/peer-certificate.js';
+import { offerHandover } from '../rpc/tail.js';
 import { clientCertificate } from './client-certificate.js';
 import { refuseLongDeadlines, takeLongDeadline } from './deadline.js';
 import { cutOff, type HttpRequest, type HttpResponse, sendJson, sendWrongMethod } from './http.js';
 import type { ServerLimits } from './limits.js';
-import { cutWhenStalled, frameSink } from './stalled.js';
+import { cutWhenStalled } from './stalled.js';
+import { leavePipeline } from './tail.js';
 import { blameSender, noteDecoded } from './undecodable.js';
 
 /** What {@link createRpcs} is built from. */
@@ -62,7 +63,7 @@ export async function serveRpc(
   rpc: UniversalHandler,
   req: HttpRequest,
   res: HttpResponse,
-  { limits, log }: Pick<RpcSources, 'limits' | 'log'>,
+  { limits, shutdownSignal, log }: Pick<RpcSources, 'limits' | 'shutdownSignal' | 'log'>,
 ): Promise<void> {
   if (!rpc.allowedMethods.includes(req.method ?? '')) {
     sendWrongMethod(req, res, rpc.allowedMethods);
@@ -75,12 +76,19 @@ export async function serveRpc(
     sendJson(req, res, 400, { code: 'invalid_argument', message: 'the request has no usable Host' });
     return;
   }
+  const streams = rpc.method.methodKind !== 'unary';
+  const handover = streams ? offerHandover(request.contextValues) : undefined;
   try {
     const response = await blameSender(await rpc(request), request.contextValues);
+    if (handover?.taken) {
+      const signals = [request.signal, shutdownSignal];
+      const { taken: handedOver, ends } = handover;
+      await leavePipeline(response, { handedOver, ends, res, signals, stalledMs: limits.stalledMs });
+      return;
+    }
     const { body } = response;
-    const streams = body && rpc.method.methodKind !== 'unary';
     await universalResponseToNodeResponse(
-      streams ? { ...response, body: cutWhenStalled(body, res, limits.stalledMs) } : response,
+      streams && body ? { ...response, body: cutWhenStalled(body, res, limits.stalledMs) } : response,
       res,
     );
   } catch (err) {
@@ -102,7 +110,6 @@ function universalRequest(
   const contextValues = takeLongDeadline(request.header, unary, limits.deadlineMs);
   contextValues.set(peerCertificateKey, clientCertificate(req));
   if (!unary) {
-    contextValues.set(frameSinkKey, frameSink(res, limits.stalledMs));
     // A streamed event is small and urgent: compressing it costs more than it saves.
     request.header.set('grpc-accept-encoding', 'identity');
     request.header.set('connect-accept-encoding', 'identity');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { constants } from 'node:http2';
-import type { FrameSink } from '../rpc/frame-sink.js';
+import type { FrameSink } from '../rpc/tail.js';
 import { cutOff, type HttpResponse } from './http.js';
 
 /**
@@ -25,9 +25,22 @@ export async function* cutWhenStalled(
 }
 
 /** Writes frames to a response, which is cut off in the same way. */
-export function frameSink(res: HttpResponse, ms: number): FrameSink {
-  const taken = async () => {
-    const timer = setTimeout(cut, ms, res);
+export class ResponseSink implements FrameSink {
+  constructor(
+    private readonly res: HttpResponse,
+    private readonly ms: number,
+  ) {}
+
+  write(frame: Uint8Array): Promise<void> | undefined {
+    const { res } = this;
+    if (isGone(res)) return undefined;
+    // The types of the two responses differ in what they may be called with, not in this.
+    return (res as NodeJS.WritableStream).write(frame) ? undefined : this.#taken();
+  }
+
+  async #taken(): Promise<void> {
+    const { res } = this;
+    const timer = setTimeout(cut, this.ms, res);
     const gone = new AbortController();
     const close = () => gone.abort();
     res.once('close', close);
@@ -35,17 +48,16 @@ export function frameSink(res: HttpResponse, ms: number): FrameSink {
     await once(res, 'drain', { signal: gone.signal }).catch(() => {});
     res.off('close', close);
     clearTimeout(timer);
-  };
-  return {
-    write: (frame) => {
-      if (isGone(res)) return undefined;
-      // The types of the two responses differ in what they may be called with, not in this.
-      return (res as NodeJS.WritableStream).write(frame) ? undefined : taken();
-    },
-  };
+  }
 }
 
-const isGone = (res: HttpResponse) =>
+/** What was sent last is to be taken in time, too. */
+export function cutUnlessClosed(res: HttpResponse, ms: number): void {
+  const timer = setTimeout(cut, ms, res);
+  res.once('close', () => clearTimeout(timer));
+}
+
+export const isGone = (res: HttpResponse) =>
   res.writableEnded || ('stream' in res ? res.stream.destroyed || res.stream.closed : res.destroyed);
 
 /** gRPC clients read this HTTP/2 error as RESOURCE_EXHAUSTED. */

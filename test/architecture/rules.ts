@@ -32,9 +32,9 @@ const LAYERS: readonly Layer[] = [
     mayImport: [
       'src/rpc/health.ts',
       'src/rpc/reflection.ts',
-      'src/rpc/frame-sink.ts',
       'src/rpc/peer-certificate.ts',
       'src/package-file.ts',
+      'src/rpc/tail.ts',
     ],
     mayUse: ['@bufbuild/protobuf', '@connectrpc/connect', '@connectrpc/connect-node'],
   },

@@ -1,5 +1,6 @@
 import { create, type MessageInitShape, toBinary, toJsonString } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { encodeEnvelope } from '@connectrpc/connect/protocol';
 import { EventSchema } from '@holdfast/proto/history';
 import {
   WatchEventsSchema,
@@ -9,7 +10,6 @@ import {
 import type { News } from '../../feed/watcher.js';
 import type { LogEntry } from '../../store/watch-log.js';
 import type { Format } from '../api.js';
-import { frameOf } from '../frame-sink.js';
 import { resumeTokenOf } from '../resume-token.js';
 import { eventMessage } from './event.js';
 import { leaseMessage } from './lease.js';
@@ -52,7 +52,9 @@ export function newsFrame(news: News, format: Format): Uint8Array {
   const told = news.kind === 'EVENTS' ? news.entries : 'leases' in news ? news.leases : news.at;
   const known = frames[format].get(told);
   if (known) return known;
-  const frame = frameOf(format === 'JSON' ? asJson(news) : asBinary(news));
+  const envelope = encodeEnvelope(0, format === 'JSON' ? asJson(news) : asBinary(news));
+  // As a Buffer, which is otherwise made of it at every write.
+  const frame = Buffer.from(envelope.buffer);
   frames[format].set(told, frame);
   return frame;
 }

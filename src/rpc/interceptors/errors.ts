@@ -1,4 +1,4 @@
-import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import { Code, ConnectError, type ContextValues, type Interceptor } from '@connectrpc/connect';
 import type { Logger } from 'pino';
 import { Contention, faultOf } from '../../store/database-error.js';
 import { type CallTrace, traceKey } from '../call-trace.js';
@@ -8,17 +8,20 @@ import { withEnd } from '../stream-end.js';
 /** Turns what was thrown into what a client may know. What nobody foresaw is logged and told as INTERNAL. */
 export function errorsInterceptor(log: Logger): Interceptor {
   return (next) => async (request) => {
-    const told = (error: unknown) =>
-      toConnectError(error, log, { rpc: request.method.name, ...request.contextValues.get(traceKey) });
+    const { contextValues } = request;
+    const told = teller(log, request.method.name, contextValues);
     try {
       const response = await next(request);
-      return response.stream
-        ? { ...response, message: withEnd(response.message, { failed: told }) }
-        : response;
+      return response.stream ? withEnd(contextValues, response, { failed: told }) : response;
     } catch (error) {
       throw told(error);
     }
   };
+}
+
+/** Not within the interceptor, whose scope refers to the pipeline: this is kept as long as a stream is open. */
+function teller(log: Logger, rpc: string, values: ContextValues) {
+  return (error: unknown) => toConnectError(error, log, { rpc, ...values.get(traceKey) });
 }
 
 function toConnectError(

@@ -5,6 +5,7 @@ import { identityKey } from '../call.js';
 import { exhausted } from '../problems.js';
 import { OpenCalls, type Quotas, RequestBuckets } from '../quotas.js';
 import { withEnd } from '../stream-end.js';
+import { handoverOf } from '../tail.js';
 
 /** When to look again whether a place has become free, in milliseconds. */
 const PLACE_MS = 5_000;
@@ -40,10 +41,11 @@ export function quotaInterceptor({ requestsPerSecond, watches, waiters }: Quotas
       );
     }
     // A stream that is given up before its first message is never read to its end.
-    request.signal.addEventListener('abort', leave, { once: true });
+    const handover = handoverOf(request.contextValues);
+    request.signal.addEventListener('abort', () => handover?.taken || leave(), { once: true });
     try {
       const response = await next(request);
-      if (response.stream) return { ...response, message: withEnd(response.message, { ended: leave }) };
+      if (response.stream) return withEnd(request.contextValues, response, { ended: leave });
       leave();
       return response;
     } catch (error) {

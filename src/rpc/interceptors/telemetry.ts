@@ -1,41 +1,44 @@
 import type { Message } from '@bufbuild/protobuf';
 import type { Duration } from '@bufbuild/protobuf/wkt';
-import { Code, ConnectError, type Interceptor } from '@connectrpc/connect';
+import { Code, ConnectError, type ContextValues, type Interceptor } from '@connectrpc/connect';
 import { type AcquireLeaseResponse, RefusalReason } from '@holdfast/proto/lease';
 import type { Logger } from 'pino';
 import type { Metrics } from '../../metrics.js';
 import { traceKey } from '../call-trace.js';
 import { withEnd } from '../stream-end.js';
+import type { HowEnded } from '../tail.js';
 
 /** Counts and times every call, and logs each at debug level: what was called, by whom nobody needs to know. */
 export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor {
   return (next) => async (request) => {
-    const rpc = `${request.service.name}/${request.method.name}`;
     const started = performance.now();
-    const finish = (code: string) => {
-      const ms = performance.now() - started;
-      metrics.calls.inc({ rpc, code });
-      // How long a stream stays open is its caller's choice.
-      if (!request.stream) metrics.seconds.observe({ rpc }, ms / 1000);
-      log.debug({ rpc, code, ms: Math.round(ms * 10) / 10, ...request.contextValues.get(traceKey) }, 'rpc');
-    };
+    const { service, method, stream, contextValues } = request;
+    const finish = finisher(metrics, log, `${service.name}/${method.name}`, stream, contextValues);
     try {
       const response = await next(request);
-      if (!response.stream) {
-        finish('OK');
-        if (ACQUIRES.has(request.method.name) && !request.stream) {
-          countAcquire(metrics, request.message, response.message, performance.now() - started);
-        }
-        return response;
+      if (response.stream) return withEnd(contextValues, response, { ended: finish });
+      finish('DONE');
+      if (ACQUIRES.has(method.name) && !request.stream) {
+        countAcquire(metrics, request.message, response.message, performance.now() - started);
       }
-      const message = withEnd(response.message, {
-        ended: (how) => finish(how === 'DONE' ? 'OK' : how === 'LEFT' ? 'Canceled' : codeOf(how.error)),
-      });
-      return { ...response, message };
+      return response;
     } catch (error) {
-      finish(codeOf(error));
+      finish({ error });
       throw error;
     }
+  };
+}
+
+/** Not within the interceptor, whose scope refers to the pipeline: this is kept as long as a stream is open. */
+function finisher(metrics: Metrics, log: Logger, rpc: string, stream: boolean, values: ContextValues) {
+  const started = performance.now();
+  return (how: HowEnded) => {
+    const code = how === 'DONE' ? 'OK' : how === 'LEFT' ? 'Canceled' : codeOf(how.error);
+    const ms = performance.now() - started;
+    metrics.calls.inc({ rpc, code });
+    // How long a stream stays open is its caller's choice.
+    if (!stream) metrics.seconds.observe({ rpc }, ms / 1000);
+    log.debug({ rpc, code, ms: Math.round(ms * 10) / 10, ...values.get(traceKey) }, 'rpc');
   };
 }
 

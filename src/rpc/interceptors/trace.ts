@@ -11,6 +11,7 @@ import {
 } from '@opentelemetry/api';
 import { traceKey } from '../call-trace.js';
 import { withEnd } from '../stream-end.js';
+import type { HowEnded } from '../tail.js';
 
 /** https://www.w3.org/TR/trace-context/: version, trace, the caller's span, flags. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:$|-)/;
@@ -60,15 +61,17 @@ export function traceInterceptor(tracer: Tracer | undefined): Interceptor {
         span.end();
         return response;
       }
-      const message = withEnd(response.message, {
-        ended: (how) => (typeof how === 'string' ? span.end() : fail(span, how.error)),
-      });
-      return { ...response, message };
+      return withEnd(request.contextValues, response, { ended: ender(span) });
     } catch (error) {
       fail(span, error);
       throw error;
     }
   };
+}
+
+/** Not within the interceptor, whose scope refers to the pipeline: this is kept as long as a stream is open. */
+function ender(span: Span) {
+  return (how: HowEnded) => (typeof how === 'string' ? span.end() : fail(span, how.error));
 }
 
 function fail(span: Span, error: unknown): void {
