@@ -83,7 +83,7 @@ export async function serveRpc(
     if (handover?.taken) {
       const signals = [request.signal, shutdownSignal];
       const { taken: handedOver, ends } = handover;
-      await leavePipeline(response, { handedOver, ends, res, signals, stalledMs: limits.stalledMs });
+      leavePipeline(response, { handedOver, ends, res, signals, stalledMs: limits.stalledMs });
       return;
     }
     const { body } = response;

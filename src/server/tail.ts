@@ -4,7 +4,7 @@ import { createEndStreamSerialization, endStreamFlag } from '@connectrpc/connect
 import { setTrailerStatus } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerSerialize } from '@connectrpc/connect/protocol-grpc-web';
 import { endWith, type Handover } from '../rpc/tail.js';
-import type { HttpResponse } from './http.js';
+import { cutOff, type HttpResponse } from './http.js';
 import { cutUnlessClosed, isGone, ResponseSink } from './stalled.js';
 
 /** A stream that leaves the pipeline. */
@@ -19,27 +19,33 @@ interface Leaving {
 }
 
 /**
- * Sends the headers and the first message as the pipeline made them, leaves the rest to the stream's tail, and lets the
- * pipeline go. Answers then: nothing that lives as long as the stream refers to the pipeline.
+ * Sends the headers and the first message as the pipeline made them, lets the pipeline go, and leaves the rest to the
+ * stream's tail. Nothing that lives as long as the stream refers to the pipeline.
  */
-export async function leavePipeline(
-  { status, header = new Headers(), body }: UniversalServerResponse,
-  leaving: Leaving,
+export function leavePipeline(response: UniversalServerResponse, leaving: Leaving): void {
+  const sink = new ResponseSink(leaving.res, leaving.stalledMs);
+  const contentType = response.header?.get('content-type') ?? '';
+  sendRest(leaving, sink, contentType, sendFirst(response, leaving.res, sink));
+}
+
+async function sendFirst(
+  { status, header, body }: UniversalServerResponse,
+  res: HttpResponse,
+  sink: ResponseSink,
 ): Promise<void> {
-  const { res, stalledMs } = leaving;
   const pieces = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   const { value: first } = await pieces.next();
-  const sink = new ResponseSink(res, stalledMs);
-  if (!isGone(res)) res.writeHead(status, Object.fromEntries(header));
-  sendRest(leaving, sink, sink.write(first), header.get('content-type') ?? '');
+  if (!isGone(res)) res.writeHead(status, Object.fromEntries(header ?? []));
+  const taken = sink.write(first);
   await pieces.return?.();
+  await taken;
 }
 
 function sendRest(
   { handedOver: { tail, leftMs }, ends, res, signals, stalledMs }: Leaving,
   sink: ResponseSink,
-  firstTaken: Promise<void> | undefined,
   contentType: string,
+  firstSent: Promise<void>,
 ): void {
   const onAbort = ({ target }: Event) => tail.callOff((target as AbortSignal).reason);
   for (const signal of signals) {
@@ -48,16 +54,20 @@ function sendRest(
   }
   const onDeadline = () => tail.callOff(new ConnectError('the operation timed out', Code.DeadlineExceeded));
   const deadline = leftMs === undefined ? undefined : setTimeout(onDeadline, leftMs);
-  Promise.resolve(firstTaken)
+  firstSent
     .then(() => tail.tell(sink))
     .catch((thrown) => {
       clearTimeout(deadline);
       for (const signal of signals) signal.removeEventListener('abort', onAbort);
+      // If already the first message could not be sent, it has not begun to tell.
+      tail.callOff(thrown);
       const told = endWith(thrown, ends);
       if (isGone(res)) return;
       cutUnlessClosed(res, stalledMs);
       sendEnd(res, contentType, told);
-    });
+    })
+    // Nobody waits for this: a response that cannot even be ended is broken off.
+    .catch(() => cutOff(res));
 }
 
 /** Ends a response with an error, as its protocol has it behind messages. */

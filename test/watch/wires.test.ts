@@ -57,7 +57,7 @@ describe('on each wire, a watch is ended', () => {
       by: 'its deadline',
       code: 'DeadlineExceeded',
       text: 'the operation timed out',
-      headers: { 'connect-timeout-ms': '3000', 'grpc-timeout': '3S' },
+      headers: { 'connect-timeout-ms': '5000', 'grpc-timeout': '5S' },
       provoke: async () => {},
     },
     {
