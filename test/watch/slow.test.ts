@@ -40,7 +40,7 @@ describe('a reader that pauses', () => {
   });
 
   it('for ever is cut, and leaves nothing open', async () => {
-    const board = await startBoard({ watch: { stallMs: 100 }, limits: { stalledMs: 400 } });
+    const board = await startBoard({ watch: { stallMs: 300 }, limits: { stalledMs: 600 } });
     const stuck = new Paused(board.service.client(board.viewer.token));
     const idle = await new Watching(board.viewer).begun();
     await stuck.read();
@@ -54,7 +54,7 @@ describe('a reader that pauses', () => {
     while (!ending) await stuck.read().catch((error) => (ending = endingOf(error)));
     expect(ending.text).toContain('ENHANCE_YOUR_CALM');
     // One that has nothing to read does not count as one that reads nothing.
-    await sleep(600);
+    await sleep(900);
     await board.task();
     await idle.until(({ positions }) => positions.length >= 34);
     await idle.stop();
