@@ -117,7 +117,11 @@ describe('what a transition does', () => {
 
   test('drop: the holder’s lease is given back', () => {
     const change = changeOf(RUN.drop(snapshot({ lease: lease() }), AGENT, proven()));
-    expect(change).toMatchObject({ status: 'DROPPED', lease: { op: 'end', end: 'RELEASED' } });
+    expect(change).toMatchObject({
+      status: 'DROPPED',
+      closing: { by: 'ada' },
+      lease: { op: 'end', end: 'RELEASED' },
+    });
     expect(change.events).toMatchObject([
       { kind: 'TASK_DROPPED', payload: { reason: 'a reason' } },
       { kind: 'LEASE_RELEASED', payload: { cause: 'DROPPED' } },
@@ -133,6 +137,18 @@ describe('what a transition does', () => {
     expect(change.events).toMatchObject([
       { kind: 'LEASE_RELEASED', payload: { cause: 'DELETED' } },
       { kind: 'TASK_DELETED', payload: { title: 'a task', externalKey: 'key' } },
+    ]);
+  });
+
+  test('delete: tells which plan it was in, and whom it set free', () => {
+    const dependents = [{ taskId: 'waiting', acceptDropped: false }];
+    const task = { title: 'a task', externalKey: undefined, planId: 'plan' };
+    const decision = decideDelete(snapshot({ dependents: 1 }), MEMBER, bare(), task, {
+      detach: true,
+      dependents,
+    });
+    expect(changeOf(decision).events.map(({ payload }) => payload)).toEqual([
+      { title: 'a task', planId: 'plan', detached: ['waiting'] },
     ]);
   });
 
