@@ -48,7 +48,7 @@ const PAGE_LEASES = 250;
 
 /** After a round, so many times as long as telling it took nothing is read: the rest of the time is for others. */
 const REST_FACTOR = 2;
-const LONGEST_REST_MS = 200;
+const LONGEST_REST_MS = 150;
 /** How many watchers are told before others have a turn. */
 const TOLD_AT_ONCE = 64;
 /** How many reads of those who open a stream or are behind run at a time. */
