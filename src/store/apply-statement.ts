@@ -1,6 +1,7 @@
 import type { NumberedChange } from './apply-json.js';
 import { DEQUEUED, EDGES, NEIGHBOURS, QUEUED, READIED, REQUEUED } from './apply-neighbours.js';
 import type { ChangeItem } from './change-item.js';
+import { textByShape } from './statement-text.js';
 import { SELECT_STATE, STATE_OUTPUT } from './task-row.js';
 
 /** Which parts of the statement a batch needs: the others are left out, since they cost even when they do nothing. */
@@ -48,22 +49,14 @@ export function shapeOf(
   };
 }
 
-const statements = new Map<string, string>();
+const part = (needed: boolean, text: string) => (needed ? text : '');
 
 /**
  * The statement of apply.ts for batches of this shape. Parameters: the changes, the events if there are any, and the
- * requests if there are any. One shape has one text, so that Postgres plans it once a connection.
+ * requests if there are any.
  */
-export function statementFor(shape: Shape): string {
-  const key = Object.values(shape).map(Number).join('');
-  const text = statements.get(key) ?? write(shape);
-  statements.set(key, text);
-  return text;
-}
-
-const part = (needed: boolean, text: string) => (needed ? text : '');
-
-const write = (shape: Shape) => `
+export const statementFor = textByShape<Shape>(
+  (shape) => `
     WITH change AS MATERIALIZED (
       SELECT * FROM json_to_recordset($1::text::json) AS c(
         i integer, item integer, project text, task_id text,
@@ -299,4 +292,5 @@ const write = (shape: Shape) => `
       ${shape.propagates ? READIED : 'NULL'} AS readied
     FROM change c LEFT JOIN locked l ON l.i = c.i LEFT JOIN running ON running.i = c.i LEFT JOIN go ON go.i = c.i
       LEFT JOIN state ON state.i = c.i
-    ORDER BY c.i`;
+    ORDER BY c.i`,
+);

@@ -10,3 +10,8 @@ export function textArray(sql: Sql, values: readonly string[]) {
 export function intArray(sql: Sql, values: readonly number[]) {
   return sql`ARRAY(SELECT jsonb_array_elements_text(${JSON.stringify(values)}::text::jsonb)::integer)`;
 }
+
+/** Of bytes, each written in hexadecimal. */
+export function bytesArray(sql: Sql, hex: readonly string[]) {
+  return sql`ARRAY(SELECT decode(h, 'hex') FROM jsonb_array_elements_text(${JSON.stringify(hex)}::text::jsonb) h)`;
+}

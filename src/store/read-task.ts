@@ -6,6 +6,7 @@ import type { Task } from '../domain/task.js';
 import { enforcementCodes, leaseEndCodes, statusCodes } from './codes.js';
 import type { Sql } from './database.js';
 import type { RememberedRequest, RequestKey } from './requests.js';
+import { textByShape } from './statement-text.js';
 import { maybeMicros, micros, type Row, SELECT_STATE, SELECT_TASK, stateOf, taskOf } from './task-row.js';
 
 /** What to read along with a task, in the same statement and so of the same moment. */
@@ -70,11 +71,11 @@ export async function readTasks(
   defaults: Settings,
   items: readonly ReadItem[],
 ): Promise<ReadResult[]> {
-  const statement = statementFor(
-    items.some(({ leaseId }) => leaseId !== undefined),
-    items.some(({ execution }) => execution !== undefined),
-    items.some(({ request }) => request !== undefined),
-  );
+  const statement = statementFor({
+    lease: items.some(({ leaseId }) => leaseId !== undefined),
+    execution: items.some(({ execution }) => execution !== undefined),
+    request: items.some(({ request }) => request !== undefined),
+  });
   const rows: Row[] = await sql.unsafe(statement, [itemsJson(items)], { prepare: true });
   return rows.map((row, i) => resultOf(row, defaults, items[i]?.request));
 }
@@ -99,17 +100,15 @@ const byKey = (alias: string, table: string, key: string) =>
 /** In place of a look-up that nobody asked for: its columns, all null. */
 const none = (alias: string, table: string) => `LEFT JOIN ${table} ${alias} ON false`;
 
-const statements = new Map<string, string>();
-
-/** One text for each combination of what is named, so that it is put together once, and planned once a connection. */
-function statementFor(namesLease: boolean, namesExecution: boolean, namesRequest: boolean): string {
-  const key = [namesLease, namesExecution, namesRequest].join();
-  const text = statements.get(key) ?? write(namesLease, namesExecution, namesRequest);
-  statements.set(key, text);
-  return text;
+/** What the items name beside tasks: nothing else is looked up. */
+interface Shape {
+  readonly lease: boolean;
+  readonly execution: boolean;
+  readonly request: boolean;
 }
 
-const write = (namesLease: boolean, namesExecution: boolean, namesRequest: boolean) => `
+const statementFor = textByShape<Shape>(
+  (shape) => `
     SELECT holdfast_now() AS now, ${SELECT_SETTINGS}, ${SELECT_STATE}, ${SELECT_TASK},
       l.id AS l_id, l.task_id AS l_task_id, l.fencing_token AS l_fencing_token, l.principal AS l_principal,
       l."end" AS l_end, x.id AS execution_id, x.ended_at AS execution_ended_at,
@@ -124,16 +123,16 @@ const write = (namesLease: boolean, namesExecution: boolean, namesRequest: boole
       i integer, project text, task_id text, lease_id text, principal text, execution_id text, rpc text, request_id text,
       dependents boolean)
     ${byKey('p', 'project', 'id = q.project')}
-    ${namesLease ? byKey('l', 'lease', 'project = q.project AND id = q.lease_id') : none('l', 'lease')}
+    ${shape.lease ? byKey('l', 'lease', 'project = q.project AND id = q.lease_id') : none('l', 'lease')}
     ${byKey('s', 'task_state', 'project = q.project AND task_id = coalesce(q.task_id, l.task_id)')}
     ${byKey('t', 'task', 'project = s.project AND id = s.task_id')}
     ${
-      namesExecution
+      shape.execution
         ? byKey('x', 'execution', 'project = q.project AND principal = q.principal AND id = q.execution_id')
         : none('x', 'execution')
     }
     ${
-      namesRequest
+      shape.request
         ? byKey(
             'r',
             'request',
@@ -141,7 +140,8 @@ const write = (namesLease: boolean, namesExecution: boolean, namesRequest: boole
           )
         : none('r', 'request')
     }
-    ORDER BY q.i`;
+    ORDER BY q.i`,
+);
 
 interface UnmetRow {
   readonly taskId: string;

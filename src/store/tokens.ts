@@ -4,7 +4,7 @@ import type { Identity, MadeFor } from '../domain/identity.js';
 import { DAY, type Micros } from '../domain/instant.js';
 import type { PrincipalKind, Role } from '../domain/principal.js';
 import { eventColumns } from './apply-json.js';
-import { textArray } from './arrays.js';
+import { bytesArray } from './arrays.js';
 import { kindCodes, madeForCodes, roleCodes } from './codes.js';
 import { token } from './schema.js';
 import type { Store } from './store.js';
@@ -113,21 +113,19 @@ export async function findIdentities(
   { database: { hot: sql } }: Store,
   hashes: readonly Buffer[],
 ): Promise<Map<string, Identity>> {
-  const hex = JSON.stringify(hashes.map((hash) => hash.toString('hex')));
+  const hex = hashes.map((hash) => hash.toString('hex'));
   const rows = await sql<Row[]>`
     SELECT encode(hash, 'hex') AS hash, id, project, principal, kind, role, owner, expires_at,
       coalesce(last_used_at < holdfast_now() - ${USE_TOLD_EVERY}::bigint, true) AS told_long_ago
     FROM token
-    WHERE hash = ANY(ARRAY(SELECT decode(h, 'hex') FROM jsonb_array_elements_text(${hex}::text::jsonb) h))
-      AND revoked_at IS NULL
+    WHERE hash = ANY(${bytesArray(sql, hex)}) AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > holdfast_now())`;
   const used = rows.filter((row) => row.told_long_ago).map((row) => row.hash as string);
   if (used.length > 0) {
     await sql`
       WITH free AS MATERIALIZED (
         SELECT project, id FROM token
-        WHERE hash = ANY(ARRAY(SELECT decode(h, 'hex') FROM unnest(${textArray(sql, used)}) h))
-        FOR NO KEY UPDATE SKIP LOCKED
+        WHERE hash = ANY(${bytesArray(sql, used)}) FOR NO KEY UPDATE SKIP LOCKED
       )
       UPDATE token t SET last_used_at = holdfast_now() FROM free WHERE t.project = free.project AND t.id = free.id`;
   }

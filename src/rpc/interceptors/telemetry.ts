@@ -11,15 +11,14 @@ import type { HowEnded } from '../tail.js';
 /** Counts and times every call, and logs each at debug level: what was called, by whom nobody needs to know. */
 export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor {
   return (next) => async (request) => {
-    const started = performance.now();
     const { service, method, stream, contextValues } = request;
     const finish = finisher(metrics, log, `${service.name}/${method.name}`, stream, contextValues);
     try {
       const response = await next(request);
       if (response.stream) return withEnd(contextValues, response, { ended: finish });
-      finish('DONE');
+      const ms = finish('DONE');
       if (ACQUIRES.has(method.name) && !request.stream) {
-        countAcquire(metrics, request.message, response.message, performance.now() - started);
+        countAcquire(metrics, request.message, response.message, ms);
       }
       return response;
     } catch (error) {
@@ -29,7 +28,10 @@ export function telemetryInterceptor(metrics: Metrics, log: Logger): Interceptor
   };
 }
 
-/** Not within the interceptor, whose scope refers to the pipeline: this is kept as long as a stream is open. */
+/**
+ * Told how a call ended, it answers after how many milliseconds. Not within the interceptor, whose scope refers to the
+ * pipeline: this is kept as long as a stream is open.
+ */
 function finisher(metrics: Metrics, log: Logger, rpc: string, stream: boolean, values: ContextValues) {
   const started = performance.now();
   return (how: HowEnded) => {
@@ -39,6 +41,7 @@ function finisher(metrics: Metrics, log: Logger, rpc: string, stream: boolean, v
     // How long a stream stays open is its caller's choice.
     if (!stream) metrics.seconds.observe({ rpc }, ms / 1000);
     log.debug({ rpc, code, ms: Math.round(ms * 10) / 10, ...values.get(traceKey) }, 'rpc');
+    return ms;
   };
 }
 

@@ -5,6 +5,7 @@ import type { Project } from '@holdfast/proto/project';
 import type { Task } from '@holdfast/proto/task';
 import { Board } from './board.js';
 import { EventLog } from './event-log.js';
+import { pages } from './pages.js';
 import { ServerClock } from './server-clock.js';
 import { TaskReader } from './task-reader.js';
 
@@ -260,32 +261,32 @@ export class ProjectLive {
 
   async #readTasks(current: () => boolean): Promise<void> {
     const found = new Set<string>();
-    let pageToken = '';
-    do {
+    const list = async (pageToken: string) => {
       const since = this.#reader.mark();
       // The first page is small, so that there is something to look at soon.
       const pageSize = pageToken === '' ? FIRST_PAGE : PAGE;
       const page = await this.holdfast.tasks.listTasks({ project: this.project, pageSize, pageToken });
+      return { ...page, since };
+    };
+    for await (const { tasks, since } of pages(list)) {
       if (!current()) return;
-      for (const task of page.tasks) {
+      for (const task of tasks) {
         found.add(task.id);
         this.#reader.take(task, since);
       }
-      pageToken = page.nextPageToken;
       if (this.loaded !== 'all') this.loaded = found.size;
       this.#changed();
-    } while (pageToken !== '');
+    }
     // What was known and is gone, after a gap; but not what was created meanwhile.
     for (const id of this.board.tasks.keys()) if (!found.has(id)) this.#reader.read(id);
   }
 
   async #readPlans(): Promise<void> {
-    let pageToken = '';
-    do {
-      const page = await this.holdfast.tasks.listPlans({ project: this.project, pageSize: PAGE, pageToken });
-      for (const plan of page.plans) this.board.plans.set(plan.id, plan);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== '');
+    const list = (pageToken: string) =>
+      this.holdfast.tasks.listPlans({ project: this.project, pageSize: PAGE, pageToken });
+    for await (const { plans } of pages(list)) {
+      for (const plan of plans) this.board.plans.set(plan.id, plan);
+    }
   }
 
   /**
@@ -316,17 +317,12 @@ export class ProjectLive {
   /** A renewal is no event: one that was missed is told by the lease alone. */
   async #readDeadlines(): Promise<void> {
     this.#missedRenewals = false;
-    let pageToken = '';
-    do {
-      const page = await this.holdfast.leases.listLeases({
-        project: this.project,
-        pageSize: PAGE,
-        pageToken,
-      });
-      this.board.renew(page.leases);
-      pageToken = page.nextPageToken;
+    const list = (pageToken: string) =>
+      this.holdfast.leases.listLeases({ project: this.project, pageSize: PAGE, pageToken });
+    for await (const { leases } of pages(list)) {
+      this.board.renew(leases);
       this.#changed();
-    } while (pageToken !== '');
+    }
   }
 
   #changed(): void {
