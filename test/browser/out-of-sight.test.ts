@@ -2,6 +2,7 @@ import { durationFromMs } from '@bufbuild/protobuf/wkt';
 import { watch } from '@holdfast/client';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { readMetrics } from '../support/metrics.js';
 import { startTestService } from '../support/service.js';
 import { describeInBrowser, visit } from './chromium.js';
 
@@ -14,10 +15,7 @@ const show = (page: Page, state: 'hidden' | 'visible') =>
 describeInBrowser('a tab out of sight', { timeout: 60_000 }, () => {
   it('lets go of its stream, and when it is seen again shows all that happened, and is live', async () => {
     const service = await startTestService();
-    const streams = async () => {
-      const body = await (await fetch(`${service.url}/metrics`)).text();
-      return Number(/^holdfast_watches (\d+)$/m.exec(body)?.[1]);
-    };
+    const streams = async () => (await readMetrics(service.url)).holdfast_watches;
     const ada = service.client(await service.token('AGENT', 'agent', 'ada'), 'ada-run');
     const taskOf = async (title: string) =>
       (await ada.tasks.createTask({ title, executionId: 'ada-run' })).task?.id ?? '';

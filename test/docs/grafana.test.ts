@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { hold, startBoard } from '../rpc/board.js';
+import { readMetrics } from '../support/metrics.js';
 import { ROOT } from './documents.js';
 
 interface Panel {
@@ -22,13 +23,11 @@ const targets = panels.flatMap(({ title, targets }) => targets.map((target) => (
 
 /** Each time series of a scrape: a metric with its labels. */
 async function scrape(url: string): Promise<{ name: string; labels: ReadonlyMap<string, string> }[]> {
-  const body = await (await fetch(`${url}/metrics`)).text();
-  return [...body.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)].map(([, name = '', labels = '']) => ({
-    name,
-    labels: new Map(
-      [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = '', value = '']) => [label, value]),
-    ),
-  }));
+  return Object.keys(await readMetrics(url)).map((series) => {
+    const [, name = '', labels = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(series) ?? [];
+    const pairs = labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g);
+    return { name, labels: new Map([...pairs].map(([, label = '', value = '']) => [label, value])) };
+  });
 }
 
 /** Something of everything that is counted by a label. */

@@ -5,6 +5,7 @@ import { LeaseService, type WatchLeasesResponse } from '@holdfast/proto/lease';
 import { beforeAll, expect, test } from 'vitest';
 import { type Board, hold, startBoard } from '../rpc/board.js';
 import { grpcClient, grpcMethod } from '../server/grpc-client.js';
+import { framesOf } from '../support/frames.js';
 
 let board: Board;
 beforeAll(async () => {
@@ -80,15 +81,8 @@ test('fetch watches over Connect streaming on HTTP/1.1: five bytes of head, then
   // biome-ignore lint/suspicious/noExplicitAny: JSON as it came
   const messages: any[] = [];
   const reading = (async () => {
-    let buffered = Buffer.alloc(0);
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-      buffered = Buffer.concat([buffered, chunk]);
-      while (buffered.length >= 5 && buffered.length >= 5 + buffered.readUInt32BE(1)) {
-        const end = 5 + buffered.readUInt32BE(1);
-        messages.push(JSON.parse(buffered.subarray(5, end).toString()));
-        buffered = buffered.subarray(end);
-      }
-    }
+    const chunks = response.body as unknown as AsyncIterable<Uint8Array>;
+    for await (const { data } of framesOf(chunks)) messages.push(JSON.parse(data.toString()));
   })();
   await expect.poll(() => messages.length).toBeGreaterThan(0);
   expect(messages.at(-1)).toEqual({ synced: { resumeToken: expect.any(String) } });

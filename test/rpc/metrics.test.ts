@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { readMetrics } from '../support/metrics.js';
 import { type Board, hold, startBoard } from './board.js';
 
 let board: Board;
@@ -6,20 +7,15 @@ beforeAll(async () => {
   board = await startBoard({ settings: { maxExpiries: 1 } });
 });
 
-/** The numbers of the server's own metrics, by name and labels. */
-async function metrics(): Promise<Record<string, number>> {
-  const body = await (await fetch(`${board.service.url}/metrics`)).text();
-  const lines = body.matchAll(/^(holdfast_\S+) (\S+)$/gm);
-  return Object.fromEntries([...lines].map(([, name = '', value]) => [name, Number(value)]));
-}
-
 /** By how much they grew; what did not change is left out. */
 async function growth(during: () => Promise<unknown>): Promise<Record<string, number>> {
-  const before = await metrics();
+  const before = await readMetrics(board.service.url);
   await during();
-  const after = await metrics();
+  const after = await readMetrics(board.service.url);
   const grown = Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)] as const);
-  return Object.fromEntries(grown.filter(([name, by]) => by !== 0 && /_total|_count$/.test(name)));
+  return Object.fromEntries(
+    grown.filter(([name, by]) => by !== 0 && /^holdfast_.*(?:_total|_count$)/.test(name)),
+  );
 }
 
 test('grants, takeovers, refusals and ends of leases are counted', async () => {
@@ -68,11 +64,11 @@ test('an expiry is counted once, whoever records it, and so is the quarantine th
   const grown = await growth(async () => {
     await hold(board.agent, taskId, 1);
     await expect
-      .poll(async () => (await metrics()).holdfast_expiries_total, { timeout: 15_000 })
+      .poll(async () => (await readMetrics(board.service.url)).holdfast_expiries_total, { timeout: 15_000 })
       .toBeGreaterThan(0);
   });
   expect(grown).toMatchObject({ holdfast_expiries_total: 1, holdfast_quarantines_total: 1 });
-  expect(await metrics()).toMatchObject({ 'holdfast_tasks{standing="quarantined"}': 1 });
+  expect(await readMetrics(board.service.url)).toMatchObject({ 'holdfast_tasks{standing="quarantined"}': 1 });
   await board.member.tasks.dropTask({ taskId });
 });
 
@@ -82,7 +78,7 @@ test('tasks, leases and the database are told as they are', async () => {
   await board.owner.tasks.createTask({ project: project?.id ?? '', title: 'ready there' });
   await board.member.tasks.createTask({ title: 'blocked', blockedBy: [ready.id] });
   await hold(board.agent, held.id);
-  const told = await metrics();
+  const told = await readMetrics(board.service.url);
   expect(told).toMatchObject({
     holdfast_live_leases: 1,
     'holdfast_tasks{standing="ready"}': 2,

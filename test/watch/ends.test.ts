@@ -3,6 +3,7 @@ import { Role } from '@holdfast/proto/project';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { placeIn } from '../../src/rpc/resume-token.js';
 import { type Board, startBoard } from '../rpc/board.js';
+import { readMetrics } from '../support/metrics.js';
 import { createTestDatabase } from '../support/postgres.js';
 import { newServerFolder, ServerProcess } from '../support/server-process.js';
 import { Watching } from './watching.js';
@@ -13,10 +14,7 @@ beforeAll(async () => {
 });
 
 /** A number of `GET /metrics`. */
-async function metric(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-}
+const metric = async (url: string, name: string) => Number((await readMetrics(url))[name]);
 
 describe('a watch ends soon after its token', () => {
   const made = async (expiresIn?: { seconds: bigint; nanos: number }) => {

@@ -8,6 +8,7 @@ import { endStreamFlag, endStreamFromJson } from '@connectrpc/connect/protocol-c
 import { findTrailerError } from '@connectrpc/connect/protocol-grpc';
 import { trailerFlag, trailerParse } from '@connectrpc/connect/protocol-grpc-web';
 import { type WatchLeasesResponse, WatchLeasesResponseSchema } from '@holdfast/proto/lease';
+import { type Frame, framesOf } from '../support/frames.js';
 
 /** In which protocol, with which encoding, over which HTTP. */
 export interface Wire {
@@ -78,22 +79,13 @@ export class RawWatch {
   }
 
   async #read(body: Readable, trailersOf: () => object): Promise<void> {
-    let buffered: Buffer = Buffer.alloc(0);
-    for await (const chunk of body) {
-      buffered = Buffer.concat([buffered, chunk]);
-      while (buffered.length >= 5 && buffered.length >= 5 + buffered.readUInt32BE(1)) {
-        const end = 5 + buffered.readUInt32BE(1);
-        this.#frame(buffered[0] ?? 0, buffered.subarray(5, end));
-        buffered = buffered.subarray(end);
-      }
-    }
-    if (buffered.length > 0) throw new Error(`half a frame: ${buffered.toString('latin1')}`);
+    for await (const frame of framesOf(body)) this.#frame(frame);
     if (this.end) return;
     const trailers = new Headers(Object.entries(trailersOf()));
     this.end = { error: findTrailerError(trailers), fields: [...trailers.keys()] };
   }
 
-  #frame(flags: number, data: Buffer): void {
+  #frame({ flags, data }: Frame): void {
     if (this.end) throw new Error('a frame behind the end');
     if (flags === endStreamFlag) {
       const { error } = endStreamFromJson(data);

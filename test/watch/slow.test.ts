@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startBoard } from '../rpc/board.js';
+import { readMetrics } from '../support/metrics.js';
 import { LONG, Paused, writeNotes } from './paused.js';
 import { endingOf, Watching } from './watching.js';
 
@@ -45,10 +46,7 @@ describe('a reader that pauses', () => {
     const idle = await new Watching(board.viewer).begun();
     await stuck.read();
     await writeNotes(board, 30, LONG);
-    const open = async () => {
-      const text = await (await fetch(`${board.service.url}/metrics`)).text();
-      return Number(/^holdfast_watches (\d+)$/m.exec(text)?.[1]);
-    };
+    const open = async () => (await readMetrics(board.service.url)).holdfast_watches;
     await expect.poll(open, { timeout: 5_000 }).toBe(1);
     let ending: ReturnType<typeof endingOf> | undefined;
     while (!ending) await stuck.read().catch((error) => (ending = endingOf(error)));

@@ -5,6 +5,7 @@ import { PrincipalKind } from '@holdfast/proto/history';
 import { Role } from '@holdfast/proto/project';
 import { describe, expect, it, test } from 'vitest';
 import { type Board, startBoard } from '../rpc/board.js';
+import { readMetrics } from '../support/metrics.js';
 import { RawWatch, WIRES, type Wire } from './raw-watch.js';
 import { endingOf } from './watching.js';
 
@@ -12,12 +13,14 @@ const nameOf = ({ type, http }: Wire) => `${type} over HTTP/${http}`;
 
 /** The numbers of `GET /metrics` that tell of open and ended watches. */
 async function metrics(board: Board): Promise<Record<string, number>> {
-  const text = await (await fetch(`${board.service.url}/metrics`)).text();
-  const lines = text.matchAll(
-    /^(?:holdfast_rpc_total\{rpc="LeaseService\/WatchLeases",code="(\w+)"\}|holdfast_(watches)) (\d+)$/gm,
-  );
+  const own = /^holdfast_(?:rpc_total\{rpc="LeaseService\/WatchLeases",code="(\w+)"\}|(watches))$/;
+  const all = Object.entries(await readMetrics(board.service.url));
   return Object.fromEntries(
-    [...lines].map(([, code, watches, value]) => [code ?? watches ?? '', Number(value)]),
+    all.flatMap(([series, value]) => {
+      const [, code, watches] = own.exec(series) ?? [];
+      const name = code ?? watches;
+      return name === undefined ? [] : [[name, value]];
+    }),
   );
 }
 
