@@ -1,4 +1,5 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { durationMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { LockedByOther } from '@holdfast/client';
 import { LeaseState } from '@holdfast/proto/guard';
 import { EventKind, type ListHistoryResponse } from '@holdfast/proto/history';
 import type { Lease } from '@holdfast/proto/lease';
@@ -179,6 +180,51 @@ describe('completing after the lease ran out', () => {
     const again = await board.agent.tasks.completeTask({ ...done, result: 'twice' });
     expect(again.task).toEqual(first.task);
     expect(await historyOf(taskId, EventKind.TASK_COMPLETED)).toHaveLength(1);
+  });
+});
+
+describe('when to ask again', () => {
+  /** Milliseconds that several callers are told, one after the other, while the clock stands still. */
+  const told = async (ask: () => Promise<number | undefined>) => {
+    const waits: number[] = [];
+    for (let n = 0; n < 10; n++) waits.push((await ask()) ?? expect.fail('not told'));
+    return waits;
+  };
+  const heldTask = async (seconds: number) => {
+    const { id: taskId } = await board.task();
+    await hold(board.agent, taskId, seconds);
+    return taskId;
+  };
+
+  it.each([
+    [30, 30_000],
+    [600, 60_000],
+  ])(
+    'is at the deadline in %i s, but no later than in a minute, and not the same for all',
+    async (ttl, ms) => {
+      const taskId = await heldTask(ttl);
+      const waits = await told(async () => {
+        const { outcome } = await board.rival.leases.acquireLease({ taskId, executionId: 'rob-run' });
+        const wait = outcome.case === 'refusal' ? outcome.value.retryAfter : undefined;
+        return wait && durationMs(wait);
+      });
+      for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(ms);
+      for (const wait of waits) expect(wait).toBeLessThanOrEqual(ms * 1.2 + 1);
+      expect(new Set(waits).size).toBeGreaterThan(1);
+    },
+  );
+
+  it('is told of a write that another one’s lease stops, too', async () => {
+    await enforce(3);
+    const taskId = await heldTask(30);
+    const waits = await told(async () => {
+      const error = await board.rival.tasks
+        .dropTask({ taskId, executionId: 'rob-run' })
+        .catch((refusal: unknown) => refusal);
+      return error instanceof LockedByOther ? error.retryAfterMs : undefined;
+    });
+    for (const wait of waits) expect(wait).toBeGreaterThanOrEqual(30_000);
+    expect(new Set(waits).size).toBeGreaterThan(1);
   });
 });
 
